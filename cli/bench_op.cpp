@@ -1,0 +1,150 @@
+#include "cli/bench_op.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/format.h"
+#include "cli/timing.h"
+#include "treadle/core/error.h"
+#include "treadle/core/runtime.h"
+#include "treadle/graph/autograd.h"
+#include "treadle/graph/registry.h"
+#include "treadle/graph/select.h"
+#include "treadle/graph/settings.h"
+#include "treadle/ops/cast.h"
+#include "treadle/ops/copy.h"
+#include "treadle/ops/random.h"
+#include "treadle/ops/views.h"
+
+namespace treadle::cli {
+namespace {
+
+/// Inputs of a size that matters in practice; ops not named here are timed on their largest test case.
+struct BenchCase {
+  const char *op, *label;
+  std::vector<Shape> inputs;
+  std::map<std::string, OptionValue> options;
+  bool channels_last = false;
+};
+
+std::vector<BenchCase> sized_cases(DeviceKind device) {
+  if (device == DeviceKind::simt) return {{"matmul", "256³", {{256, 256}, {256, 256}}, {}}};
+  std::vector<BenchCase> cases{
+      {"matmul", "256³", {{256, 256}, {256, 256}}, {}},
+      {"matmul", "1024³", {{1024, 1024}, {1024, 1024}}, {}},
+      {"linear", "32×3200→256", {{32, 3200}, {256, 3200}, {256}}, {}},
+      {"conv2d", "N=32 1→64 3×3 on 28²", {{32, 1, 28, 28}, {64, 1, 3, 3}, {64}}, {}, true},
+      {"conv2d", "N=32 64→128 3×3 on 13²", {{32, 64, 13, 13}, {128, 64, 3, 3}, {128}}, {}, true},
+      {"relu", "4M", {{1 << 22}}, {}},
+      {"add", "4M", {{1 << 22}, {1 << 22}}, {}},
+      {"softmax", "4096×1000", {{4096, 1000}}, {}}};
+  if (device == DeviceKind::cuda)
+    for (int64_t n : {2048, 4096, 8192})
+      cases.push_back({"matmul", n == 2048 ? "2048³" : n == 4096 ? "4096³" : "8192³", {{n, n}, {n, n}}, {}});
+  return cases;
+}
+
+struct PreparedCase {
+  std::string label;
+  std::vector<Tensor> inputs;
+  Attributes attributes;
+};
+
+Tensor random_input(const Shape& shape, DType dtype, Device device, bool channels_last) {
+  Generator generator(1);
+  Tensor x = Tensor::empty(shape);
+  uniform_(x, -1, 1, generator);
+  x = to(cast(x, dtype), device);
+  return channels_last && shape.rank() == 4 && shape[2] > 3 ? to_channels_last(x) : x;
+}
+
+std::vector<PreparedCase> prepare(const Op& op, DType dtype, Device device) {
+  std::vector<PreparedCase> prepared;
+  for (const BenchCase& sized : sized_cases(device.kind)) {
+    if (op.name != sized.op) continue;
+    PreparedCase entry{sized.label, {}, op.options ? op.options->make(sized.options) : Attributes{}};
+    for (const Shape& shape : sized.inputs)
+      entry.inputs.push_back(random_input(shape, dtype, device, sized.channels_last));
+    prepared.push_back(std::move(entry));
+  }
+  if (!prepared.empty()) return prepared;
+  const TestCase* largest = nullptr;
+  int64_t most = -1;
+  auto cases = op.cases();
+  for (const TestCase& candidate : cases) {
+    int64_t elements = 0;
+    bool plain = true;
+    for (const TestInput& input : candidate.inputs)
+      elements += input.shape.numel(), plain &= input.dtype.empty() && input.defined;
+    if (plain && elements > most) most = elements, largest = &candidate;
+  }
+  require<ValueError>(largest != nullptr, "{} has no case that can be timed alone", op.name);
+  PreparedCase entry{"test case '" + largest->label + "'", {}, largest->attributes};
+  for (const TestInput& input : largest->inputs)
+    entry.inputs.push_back(random_input(input.shape, dtype, device, false));
+  prepared.push_back(std::move(entry));
+  return prepared;
+}
+
+/// Variants that take the case, most preferred first.
+std::vector<std::string> variants_for(const Op& op, const PreparedCase& entry, Device device) {
+  std::vector<TensorSpec> specs;
+  std::vector<TensorView> views;
+  for (const Tensor& input : entry.inputs)
+    specs.push_back(TensorSpec::of(input)), views.push_back(input.view());
+  size_t inputs = views.size();
+  for (const TensorSpec& spec : op.infer(specs, entry.attributes))
+    views.push_back({views[0].data, spec.dtype, spec.shape, spec.strides});
+  std::span<const TensorView> all(views);
+  Call call{all.first(inputs), all.subspan(inputs), entry.attributes};
+  std::vector<std::string> names;
+  for (const Variant* variant : applicable_variants(op, call, device.kind))
+    if (!settings().own_engine_only || variant->engine == Engine::own) names.push_back(variant->name);
+  return names;
+}
+
+}  // namespace
+
+int run_op_bench(const OpBench& bench) {
+  Device device = apply_run_settings(bench.settings);
+  const Op& op = op_named(bench.op);
+  require<ValueError>(!op.direct && op.mutates.empty(),
+                      "{} is a view or an update in place; it is not timed alone", op.name);
+  NoGrad no_grad;
+  std::vector<std::vector<std::string>> rows{{"case", "variant", "median", "p10", "runs"}};
+  nlohmann::json list = nlohmann::json::array();
+  auto chosen = settings().variants;
+  for (const PreparedCase& entry : prepare(op, dtype_named(bench.dtype), device)) {
+    for (const std::string& variant : variants_for(op, entry, device)) {
+      if (chosen.count(op.name) && chosen[op.name] != variant) continue;
+      settings().variants[op.name] = variant;
+      auto work = [&] {
+        apply(op, entry.inputs, entry.attributes);
+        runtime(device).synchronize();
+      };
+      time_repeatedly(work, 0, 2);
+      auto seconds = time_repeatedly(work, bench.seconds, 5);
+      double median = quantile(seconds, 0.5), fast = quantile(seconds, 0.1);
+      rows.push_back({entry.label, variant, fmt::format("{:.1f} µs", 1e6 * median),
+                      fmt::format("{:.1f} µs", 1e6 * fast), std::to_string(seconds.size())});
+      list.push_back({{"op", op.name},
+                      {"case", entry.label},
+                      {"variant", variant},
+                      {"dtype", bench.dtype},
+                      {"device", to_string(device)},
+                      {"seconds_median", median},
+                      {"seconds_p10", fast},
+                      {"runs", seconds.size()}});
+    }
+  }
+  settings().variants = chosen;
+  if (bench.json)
+    fmt::print("{}\n", nlohmann::json{{"timings", list}}.dump());
+  else
+    fmt::print("{} on {}, {}\n{}", op.name, to_string(device), bench.dtype, table(rows, {2, 3, 4}));
+  return kSuccess;
+}
+
+}  // namespace treadle::cli

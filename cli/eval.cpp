@@ -1,0 +1,74 @@
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/class_table.h"
+#include "cli/command.h"
+#include "cli/format.h"
+#include "cli/model_source.h"
+#include "cli/settings_options.h"
+#include "treadle/core/error.h"
+#include "treadle/train/evaluate.h"
+
+namespace treadle::cli {
+namespace {
+
+struct Options {
+  std::string checkpoint, data;
+  int64_t batch = 256, limit_batches = 0;
+  RunSettings settings;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  Device device = apply_run_settings(options.settings);
+  LoadedModel model = load_model(options.checkpoint);
+  std::string data = options.data.empty() ? model.checkpoint.dataset : options.data;
+  ImageDataset test = load_dataset(data).test;
+  require<ShapeError>(test.image_shape == model.checkpoint.input,
+                      "images of {} have shape {}, the model expects {}", data, to_string(test.image_shape),
+                      to_string(model.checkpoint.input));
+  require<FormatError>(test.classes.size() == model.checkpoint.classes.size(),
+                       "{} has {} classes, the model was trained on {}", data, test.classes.size(),
+                       model.checkpoint.classes.size());
+  model.module->to(device);
+  auto result = evaluate(*model.module, test, model.checkpoint.normalization, device, options.batch,
+                         options.limit_batches * options.batch);
+  if (options.json) {
+    nlohmann::json object = {{"checkpoint", options.checkpoint},
+                             {"model", model.checkpoint.model},
+                             {"data", data},
+                             {"test_accuracy", result.accuracy},
+                             {"test_loss", result.loss},
+                             {"correct", result.correct},
+                             {"total", result.total}};
+    fmt::print("{}\n", object.dump());
+    return kSuccess;
+  }
+  fmt::print("{}", class_table(test.classes, result));
+  fmt::print("test accuracy {} ({:.4f}), test loss {:.4f}\n", percent(result.accuracy), result.accuracy,
+             result.loss);
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_eval(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("CHECKPOINT", options->checkpoint,
+                 "A checkpoint file, or a run folder (its best.safetensors)")
+      ->required();
+  app.add_option("--data", options->data,
+                 "fashion-mnist, mnist, cifar-10 or a folder; default: what it was trained on");
+  app.add_option("--batch-size", options->batch, "Images at a time")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--limit-batches", options->limit_batches, "Only the first batches")
+      ->check(CLI::NonNegativeNumber);
+  add_run_settings(app, options->settings);
+  app.add_flag("--json", options->json, "One JSON object on the last line");
+  app.footer("Example: treadle eval runs/fashion_cnn/best.safetensors");
+  return [options] { return run(*options); };
+}
+
+}  // namespace treadle::cli

@@ -1,0 +1,87 @@
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/format.h"
+#include "treadle/graph/registry.h"
+
+namespace treadle::cli {
+namespace {
+
+std::string dtypes_of(const Op& op) {
+  std::string text;
+  for (DType dtype : kAllDTypes)
+    if (op.dtypes.contains(dtype)) text += fmt::format("{}{}", text.empty() ? "" : " ", name_of(dtype));
+  return text;
+}
+
+/// Variants of one device, most preferred first.
+std::string variants_of(const Op& op, DeviceKind device) {
+  std::string text;
+  for (const Variant& variant : op.variants)
+    if (variant.device == device) text += (text.empty() ? "" : " ") + std::string(variant.name);
+  return text.empty() ? op.direct ? "view" : "-" : text;
+}
+
+nlohmann::json describe(const Op& op) {
+  nlohmann::json variants = nlohmann::json::array(), options = nlohmann::json::array();
+  for (const Variant& variant : op.variants)
+    variants.push_back({{"name", variant.name},
+                        {"device", name_of(variant.device)},
+                        {"engine", name_of(variant.engine)},
+                        {"deterministic", variant.deterministic}});
+  if (op.options)
+    for (const OptionField& field : op.options->fields)
+      options.push_back({{"name", field.name},
+                         {"default", to_string(field.default_value)},
+                         {"documentation", field.documentation}});
+  return {{"name", op.name},         {"summary", op.summary},
+          {"dtypes", dtypes_of(op)}, {"gradient", bool(op.gradient)},
+          {"options", options},      {"variants", variants}};
+}
+
+int print_one(const Op& op) {
+  fmt::print("{}: {}\n  dtypes: {}\n  gradient: {}\n", op.name, op.summary, dtypes_of(op),
+             op.gradient ? "yes" : "no");
+  if (op.options)
+    for (const OptionField& field : op.options->fields)
+      fmt::print("  option {} = {}: {}\n", field.name, to_string(field.default_value), field.documentation);
+  for (const Variant& variant : op.variants)
+    fmt::print("  variant {} on {} ({}{})\n", variant.name, name_of(variant.device), name_of(variant.engine),
+               variant.deterministic ? "" : ", not deterministic");
+  return kSuccess;
+}
+
+int print_ops(bool as_json, const std::string& name) {
+  if (!name.empty() && !as_json) return print_one(op_named(name));
+  std::vector<std::vector<std::string>> rows{{"op", "gradient", "cpu", "simt", "cuda", "dtypes"}};
+  nlohmann::json list = nlohmann::json::array();
+  for (const Op* op : registry().ops()) {
+    if (!name.empty() && op->name != name) continue;
+    list.push_back(describe(*op));
+    rows.push_back({op->name, op->gradient ? "yes" : "-", variants_of(*op, DeviceKind::cpu),
+                    variants_of(*op, DeviceKind::simt), variants_of(*op, DeviceKind::cuda), dtypes_of(*op)});
+  }
+  if (as_json)
+    fmt::print("{}\n", nlohmann::json{{"ops", list}}.dump());
+  else
+    fmt::print("{}{} ops; variants are listed most preferred first\n", table(rows), rows.size() - 1);
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_ops(CLI::App& app) {
+  struct Options {
+    bool json = false;
+    std::string name;
+  };
+  auto options = std::make_shared<Options>();
+  app.add_option("OP", options->name, "Only this op, with its options");
+  app.add_flag("--json", options->json, "One JSON object");
+  app.footer("Example: treadle ops conv2d");
+  return [options] { return print_ops(options->json, options->name); };
+}
+
+}  // namespace treadle::cli

@@ -1,0 +1,115 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "cli/command.h"
+#include "cli/format.h"
+#include "cli/model_source.h"
+#include "cli/settings_options.h"
+#include "treadle/core/error.h"
+#include "treadle/formats/image.h"
+#include "treadle/graph/autograd.h"
+#include "treadle/ops/copy.h"
+#include "treadle/ops/softmax.h"
+
+namespace treadle::cli {
+namespace {
+
+struct Options {
+  std::string checkpoint;
+  std::vector<std::string> images;
+  int64_t top_k = 3;
+  bool invert = false, json = false;
+  RunSettings settings;
+};
+
+/// Channels as the model wants them: grey by BT.601 luma, colour from grey by repetition.
+Image with_channels(const Image& image, int64_t channels) {
+  if (channels == 1) return to_grey(image);
+  if (image.channels == channels) return image;
+  Image colour{image.width, image.height, int(channels), {}};
+  for (uint8_t value : image.pixels) colour.pixels.insert(colour.pixels.end(), size_t(channels), value);
+  return colour;
+}
+
+/// Pixel/255, optionally inverted, normalised, as [1,C,H,W].
+Tensor to_input(const Image& image, const Checkpoint& checkpoint, bool invert) {
+  const Shape& shape = checkpoint.input;
+  Image fitted = resize_bilinear(with_channels(image, shape[0]), int(shape[2]), int(shape[1]));
+  std::vector<float> values(size_t(shape.numel()));
+  int64_t plane = shape[1] * shape[2];
+  const auto& [mean, deviation] = checkpoint.normalization;
+  for (int64_t c = 0; c < shape[0]; ++c)
+    for (int64_t i = 0; i < plane; ++i) {
+      float value = float(fitted.pixels[size_t(i * shape[0] + c)]) / 255.0f;
+      if (invert) value = 1 - value;
+      values[size_t(c * plane + i)] = mean.empty() ? value : (value - mean[size_t(c)]) / deviation[size_t(c)];
+    }
+  return Tensor::from(values, {1, shape[0], shape[1], shape[2]});
+}
+
+struct Prediction {
+  std::string label;
+  float probability;
+};
+
+std::vector<Prediction> classify(const Options& options, LoadedModel& model, Device device,
+                                 const std::string& path) {
+  NoGrad no_grad;
+  Tensor input = to_input(load_image(path), model.checkpoint, options.invert);
+  auto probabilities = softmax((*model.module)(to(input, device)), 1).to_vector<float>();
+  std::vector<size_t> order(probabilities.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return probabilities[a] > probabilities[b]; });
+  std::vector<Prediction> best;
+  for (size_t i : order)
+    if (int64_t(best.size()) < options.top_k) best.push_back({model.checkpoint.classes[i], probabilities[i]});
+  return best;
+}
+
+int run(const Options& options) {
+  Device device = apply_run_settings(options.settings);
+  LoadedModel model = load_model(options.checkpoint);
+  model.module->to(device);
+  const Shape& input = model.checkpoint.input;
+  if (!options.json)
+    fmt::print("images are {} and resized (bilinear) to {}×{}{}\n",
+               input[0] == 1 ? "turned grey" : "read as RGB", input[2], input[1],
+               options.invert ? ", inverted" : "");
+  nlohmann::json results = nlohmann::json::array();
+  for (const std::string& path : options.images) {
+    auto best = classify(options, model, device, path);
+    nlohmann::json entries = nlohmann::json::array();
+    std::string line;
+    for (auto& [label, probability] : best) {
+      entries.push_back({{"class", label}, {"probability", probability}});
+      line += fmt::format("{}{} {}", line.empty() ? "" : ", ", label, percent(probability));
+    }
+    results.push_back({{"image", path}, {"predictions", entries}});
+    if (!options.json) fmt::print("{}: {}\n", path, line);
+  }
+  if (options.json) fmt::print("{}\n", nlohmann::json{{"results", results}}.dump());
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_predict(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("CHECKPOINT", options->checkpoint, "A checkpoint file, or a run folder")->required();
+  app.add_option("IMAGE", options->images, "PNG or JPEG files")->required();
+  app.add_option("--top-k", options->top_k, "How many classes to print")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--invert", options->invert,
+               "Dark on light becomes light on dark, as the training images are");
+  add_run_settings(app, options->settings);
+  app.add_flag("--json", options->json, "One JSON object on the last line");
+  app.footer("Example: treadle predict runs/fashion_cnn boot.png --invert");
+  return [options] { return run(*options); };
+}
+
+}  // namespace treadle::cli

@@ -1,0 +1,57 @@
+#include "cli/progress.h"
+
+#include <fmt/core.h>
+
+#include "cli/format.h"
+
+namespace treadle::cli {
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(100);
+constexpr int kBarWidth = 24;
+
+std::string bar(int64_t done, int64_t of) {
+  std::string text;
+  int filled = int(done * kBarWidth / std::max<int64_t>(of, 1));
+  for (int i = 0; i < kBarWidth; ++i) text += i < filled ? "━" : "─";
+  return text;
+}
+
+}  // namespace
+
+void Progress::step(const StepReport& report) {
+  if (report.step_in_epoch == 1) epoch_seconds_ = 0, smooth_loss_ = report.loss;
+  epoch_seconds_ += report.seconds;
+  smooth_loss_ += 0.02 * (report.loss - smooth_loss_);  // about the last fifty steps
+  auto now = std::chrono::steady_clock::now();
+  if (!bar_ || now - last_drawn_ < kRedraw) return;
+  last_drawn_ = now;
+  double rate = double(report.images_done) / epoch_seconds_,
+         per_step = epoch_seconds_ / double(report.step_in_epoch);
+  double left = per_step * double(report.steps_in_epoch - report.step_in_epoch +
+                                  (report.epochs - report.epoch - 1) * report.steps_in_epoch);
+  fmt::print(stderr, "\r\033[Kepoch {}/{} {} {:>3} %  loss {:.4f}  {} images/s  {} left", report.epoch + 1,
+             report.epochs, bar(report.step_in_epoch, report.steps_in_epoch),
+             100 * report.step_in_epoch / report.steps_in_epoch, smooth_loss_, with_commas(int64_t(rate)),
+             clock_time(left));
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void Progress::clear() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+  drawn_ = false;
+}
+
+void Progress::epoch(const EpochReport& report, int64_t images) {
+  clear();
+  if (quiet_) return;
+  fmt::print("epoch {}/{}  loss {:.4f}  test loss {:.4f}  test accuracy {}  {:.1f} s  {} images/s{}\n",
+             report.epoch, report.epochs, report.train_loss, report.validation.loss,
+             percent(report.validation.accuracy), report.seconds,
+             with_commas(int64_t(double(images) / std::max(report.seconds, 1e-9))),
+             report.best ? "  best so far" : "");
+  std::fflush(stdout);
+}
+
+}  // namespace treadle::cli

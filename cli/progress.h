@@ -1,0 +1,25 @@
+/// Progress of a training run: a bar on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <chrono>
+
+#include "treadle/train/fit.h"
+
+namespace treadle::cli {
+
+class Progress {
+ public:
+  /// `quiet`: print nothing. `on_terminal`: redraw a bar on stderr after steps.
+  Progress(bool quiet, bool on_terminal) : quiet_(quiet), bar_(on_terminal && !quiet) {}
+  void step(const StepReport& report);
+  void epoch(const EpochReport& report, int64_t images);
+  /// Removes the bar.
+  void clear();
+
+ private:
+  bool quiet_, bar_, drawn_ = false;
+  double epoch_seconds_ = 0, smooth_loss_ = 0;
+  std::chrono::steady_clock::time_point last_drawn_{};
+};
+
+}  // namespace treadle::cli

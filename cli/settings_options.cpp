@@ -1,0 +1,42 @@
+#include "cli/settings_options.h"
+
+#include "treadle/core/error.h"
+#include "treadle/core/parallel_for.h"
+#include "treadle/core/runtime.h"
+#include "treadle/graph/registry.h"
+#include "treadle/graph/select.h"
+#include "treadle/graph/settings.h"
+
+namespace treadle::cli {
+
+void add_run_settings(CLI::App& app, RunSettings& settings) {
+  app.add_option("--device", settings.device, "auto, cpu, simt (CUDA kernels on the CPU), cuda or cuda:N")
+      ->capture_default_str();
+  app.add_option("--engine", settings.engine, "own: only Treadle's kernels; any: libraries too")
+      ->check(CLI::IsMember({"own", "any"}))
+      ->capture_default_str();
+  app.add_option("--variant", settings.variants, "OP=NAME: run this variant of an op; may be repeated");
+  app.add_option("--threads", settings.threads, "CPU threads; default: all cores")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--deterministic", settings.deterministic, "Only variants that give the same bits twice");
+  app.add_flag("--eager", settings.eager, "Run op by op (so far the only way)");
+}
+
+Device apply_run_settings(const RunSettings& chosen) {
+  Device device = device_named(chosen.device);
+  std::string reason = absence_of(device);
+  require<DeviceError>(reason.empty(), "device {} is not available: {}", chosen.device, reason);
+  if (chosen.threads > 0) set_num_threads(chosen.threads);
+  settings().deterministic = chosen.deterministic;
+  settings().own_engine_only = chosen.engine == "own";
+  for (const std::string& pair : chosen.variants) {
+    size_t split = pair.find('=');
+    require<ValueError>(split != std::string::npos, "--variant takes OP=NAME, not '{}'", pair);
+    std::string op = pair.substr(0, split), name = pair.substr(split + 1);
+    variant_named(op_named(op), device.kind, name);
+    settings().variants[op] = name;
+  }
+  return device;
+}
+
+}  // namespace treadle::cli

@@ -1,0 +1,85 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/format.h"
+#include "cli/model_source.h"
+#include "treadle/models/model.h"
+#include "treadle/nn/summary.h"
+
+namespace treadle::cli {
+namespace {
+
+struct Options {
+  std::string source;
+  int64_t batch = 1;
+  bool json = false;
+};
+
+std::vector<int64_t> list_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+void print_json(const Options& options, const ModelSummary& summary) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (const LayerSummary& layer : summary.layers)
+    layers.push_back({{"name", layer.name},
+                      {"layer", layer.description},
+                      {"depth", layer.depth},
+                      {"input", list_of(layer.input)},
+                      {"output", list_of(layer.output)},
+                      {"parameters", layer.parameters},
+                      {"multiply_adds", layer.multiply_adds}});
+  nlohmann::json result = {{"model", options.source},
+                           {"layers", layers},
+                           {"parameters", summary.parameters},
+                           {"multiply_adds", summary.multiply_adds},
+                           {"input_bytes", summary.input_bytes},
+                           {"activation_bytes", summary.activation_bytes},
+                           {"parameter_bytes", summary.parameter_bytes}};
+  fmt::print("{}\n", result.dump());
+}
+
+void print_table(const ModelSummary& summary) {
+  std::vector<std::vector<std::string>> rows{{"layer", "input", "output", "parameters", "multiply-adds"}};
+  for (const LayerSummary& layer : summary.layers) {
+    std::string indent(size_t(2 * layer.depth), ' ');
+    std::string name = layer.name.empty() ? layer.description : layer.name + ": " + layer.description;
+    rows.push_back({indent + name, to_string(layer.input), to_string(layer.output),
+                    layer.parameters ? with_commas(layer.parameters) : "-",
+                    layer.multiply_adds ? with_commas(layer.multiply_adds) : "-"});
+  }
+  fmt::print("{}", table(rows, {3, 4}));
+  fmt::print("\nparameters     {:>14}\nmultiply-adds  {:>14}\n", with_commas(summary.parameters),
+             with_commas(summary.multiply_adds));
+  fmt::print("input {}, activations {}, parameters {}\n", byte_size(double(summary.input_bytes)),
+             byte_size(double(summary.activation_bytes)), byte_size(double(summary.parameter_bytes)));
+}
+
+int run(const Options& options) {
+  bool is_file = std::filesystem::exists(options.source);
+  std::string model = is_file ? load_checkpoint(options.source).model : options.source;
+  const ModelInfo& info = model_info(model);
+  Shape input{options.batch, info.input[0], info.input[1], info.input[2]};
+  auto summary = summarize(*make_model(model), input);
+  if (options.json)
+    print_json(options, summary);
+  else
+    print_table(summary);
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_summary(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("MODEL|CHECKPOINT", options->source, "A model's name or a checkpoint file")->required();
+  app.add_option("--batch-size", options->batch, "Images in the batch")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--json", options->json, "One JSON object");
+  app.footer("Example: treadle summary fashion_cnn");
+  return [options] { return run(*options); };
+}
+
+}  // namespace treadle::cli

@@ -1,0 +1,312 @@
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <toml++/toml.h>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/class_table.h"
+#include "cli/command.h"
+#include "cli/format.h"
+#include "cli/progress.h"
+#include "cli/settings_options.h"
+#include "treadle/core/allocator.h"
+#include "treadle/core/error.h"
+#include "treadle/core/parallel_for.h"
+#include "treadle/core/version.h"
+#include "treadle/formats/file.h"
+#include "treadle/models/model.h"
+#include "treadle/train/fit.h"
+
+namespace treadle::cli {
+namespace {
+
+const auto process_start = std::chrono::steady_clock::now();
+
+struct Options {
+  std::string model, data = "fashion-mnist", optimizer = "adam", schedule = "cosine", preset, out;
+  int64_t epochs = 5, batch_size = 32, limit_batches = 0;
+  double learning_rate = 1e-3;
+  uint64_t seed = 0;
+  bool resume = false, json = false, quiet = false;
+  RunSettings settings;
+};
+
+volatile sig_atomic_t interrupted = 0;
+
+/// The first ^C asks the loop to stop; the second one ends the process as usual.
+void stop_on_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = int(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+struct Preset {
+  const char *name, *optimizer, *schedule;
+  double learning_rate;
+  int64_t epochs, batch_size;
+};
+constexpr Preset kPresets[] = {{"baseline", "adam", "cosine", 1e-3, 5, 32}};
+
+/// Values of a preset, where the user gave none.
+void apply_preset(const CLI::App& app, Options& options) {
+  if (options.preset.empty()) return;
+  for (const Preset& preset : kPresets) {
+    if (options.preset != preset.name) continue;
+    if (!app.count("--optimizer")) options.optimizer = preset.optimizer;
+    if (!app.count("--schedule")) options.schedule = preset.schedule;
+    if (!app.count("--lr")) options.learning_rate = preset.learning_rate;
+    if (!app.count("--epochs")) options.epochs = preset.epochs;
+    if (!app.count("--batch-size")) options.batch_size = preset.batch_size;
+    return;
+  }
+  throw ValueError(fmt::format("no preset is called '{}'; known are baseline", options.preset));
+}
+
+/// What a checkpoint remembers of the command line, so that --resume goes on with it.
+std::map<std::string, std::string> remembered(const Options& o) {
+  return {{"optimizer", o.optimizer},
+          {"schedule", o.schedule},
+          {"learning_rate", fmt::format("{}", o.learning_rate)},
+          {"epochs", fmt::format("{}", o.epochs)},
+          {"batch_size", fmt::format("{}", o.batch_size)},
+          {"limit_batches", fmt::format("{}", o.limit_batches)}};
+}
+
+/// Takes the settings of the run that is resumed; one given again must not differ, but for the number of
+/// epochs.
+void continue_with(const CLI::App& app, const Checkpoint& from, Options& o) {
+  require<ValueError>(from.model == o.model, "{}/last.safetensors holds the model {}, not {}", o.out,
+                      from.model, o.model);
+  auto value = [&](const char* key) { return from.training.at(key); };
+  auto take = [&](const char* flag, const std::string& saved, const std::string& given) {
+    require<ValueError>(!app.count(flag) || saved == given,
+                        "{} {} differs from the run to resume, which has {}", flag, given, saved);
+  };
+  auto before = remembered(o);
+  take("--optimizer", value("optimizer"), before["optimizer"]);
+  take("--schedule", value("schedule"), before["schedule"]);
+  take("--lr", value("learning_rate"), before["learning_rate"]);
+  take("--batch-size", value("batch_size"), before["batch_size"]);
+  take("--limit-batches", value("limit_batches"), before["limit_batches"]);
+  take("--seed", fmt::format("{}", from.seed), fmt::format("{}", o.seed));
+  take("--data", from.dataset, o.data);
+  o.optimizer = value("optimizer"), o.schedule = value("schedule"), o.data = from.dataset, o.seed = from.seed;
+  o.learning_rate = std::stod(value("learning_rate"));
+  o.batch_size = std::stoll(value("batch_size")), o.limit_batches = std::stoll(value("limit_batches"));
+  if (!app.count("--epochs")) o.epochs = std::stoll(value("epochs"));
+}
+
+void write_config(const Options& o, Device device) {
+  toml::table config{{"model", o.model},
+                     {"data", o.data},
+                     {"device", to_string(device)},
+                     {"epochs", o.epochs},
+                     {"batch_size", o.batch_size},
+                     {"optimizer", o.optimizer},
+                     {"learning_rate", o.learning_rate},
+                     {"schedule", o.schedule},
+                     {"seed", int64_t(o.seed)},
+                     {"threads", num_threads()},
+                     {"deterministic", o.settings.deterministic},
+                     {"limit_batches", o.limit_batches},
+                     {"treadle", version()}};
+  std::ostringstream text;
+  text << config << "\n";
+  write_file_atomically(std::filesystem::path(o.out) / "config.toml",
+                        [&](FileWriter& file) { file.write(text.str()); });
+}
+
+void append_metrics(const Options& o, const EpochReport& report) {
+  nlohmann::json line = {{"epoch", report.epoch},
+                         {"train_loss", report.train_loss},
+                         {"test_loss", report.validation.loss},
+                         {"test_accuracy", report.validation.accuracy},
+                         {"seconds", report.seconds},
+                         {"learning_rate", report.learning_rate}};
+  auto path = std::filesystem::path(o.out) / "metrics.jsonl";
+  std::ofstream file(path, std::ios::app);
+  file << line.dump() << std::endl;
+  if (!file) throw FileError(fmt::format("{} cannot be written; is the disk full?", path.string()));
+}
+
+/// One run of `treadle train`.
+class Training {
+ public:
+  Training(const CLI::App& app, Options options)
+      : app_(app), o_(std::move(options)), progress_(o_.quiet, on_terminal()) {}
+
+  int run() {
+    prepare();
+    stop_on_interrupt();
+    FitResult result = fit(*model_, *optimizer_, schedule(), data_, fit_options());
+    progress_.clear();
+    if (result.interrupted) return report_interruption(result);
+    report(result);
+    return kSuccess;
+  }
+
+ private:
+  void prepare() {
+    apply_preset(app_, o_);
+    const ModelInfo& info = model_info(o_.model);
+    if (o_.out.empty()) o_.out = "runs/" + o_.model;
+    if (o_.resume) {
+      resumed_ = load_checkpoint(std::filesystem::path(o_.out) / "last.safetensors");
+      continue_with(app_, resumed_, o_);
+    }
+    device_ = apply_run_settings(o_.settings);
+    data_ = load_dataset(o_.data);
+    require<ShapeError>(data_.train.image_shape == info.input, "images of {} have shape {}, {} expects {}",
+                        o_.data, to_string(data_.train.image_shape), o_.model, to_string(info.input));
+    require<FormatError>(int64_t(data_.train.classes.size()) == info.classes, "{} has {} classes, {} has {}",
+                         o_.data, data_.train.classes.size(), o_.model, info.classes);
+    model_ = make_model(o_.model, o_.seed);
+    model_->to(device_);
+    optimizer_ = make_optimizer(o_.optimizer, model_->named_parameters(), o_.learning_rate);
+    make_folder();
+    announce();
+  }
+
+  void make_folder() {
+    std::error_code error;
+    std::filesystem::create_directories(o_.out, error);
+    require<FileError>(!error, "{} cannot be created: {}", o_.out, error.message());
+    if (!o_.resume) std::filesystem::remove(std::filesystem::path(o_.out) / "metrics.jsonl", error);
+    write_config(o_, device_);
+  }
+
+  Schedule schedule() const {
+    BatchSampler sampler(data_.train.size(), o_.batch_size, o_.seed);
+    int64_t steps = sampler.batches_per_epoch();
+    if (o_.limit_batches > 0) steps = std::min(steps, o_.limit_batches);
+    return Schedule::named(o_.schedule, o_.learning_rate, steps * o_.epochs);
+  }
+
+  FitOptions fit_options() {
+    FitOptions fit;
+    fit.epochs = o_.epochs;
+    fit.batch_size = o_.batch_size;
+    fit.seed = o_.seed;
+    fit.device = device_;
+    fit.limit_batches = o_.limit_batches;
+    fit.folder = o_.out;
+    fit.description.model = o_.model;
+    fit.description.classes = data_.train.classes;
+    fit.description.input = data_.train.image_shape;
+    fit.description.dataset = o_.data;
+    fit.description.training = remembered(o_);
+    fit.resume = o_.resume ? &resumed_ : nullptr;
+    fit.stop = stop_.get_token();
+    fit.on_step = [this](const StepReport& report) {
+      if (interrupted) stop_.request_stop();
+      images_ = report.images_done;
+      progress_.step(report);
+    };
+    fit.on_epoch = [this](const EpochReport& report) {
+      append_metrics(o_, report);
+      progress_.epoch(report, images_);
+    };
+    return fit;
+  }
+
+  void announce() const {
+    if (o_.quiet) return;
+    fmt::print("{}: {} parameters, on {} ({} threads)\n", o_.model, with_commas(model_->parameter_count()),
+               to_string(device_), num_threads());
+    fmt::print("{}: {} training and {} test images\n", o_.data, with_commas(data_.train.size()),
+               with_commas(data_.test.size()));
+    fmt::print("{} epochs, batch {}, {}, learning rate {} {}, seed {}\n", o_.epochs, o_.batch_size,
+               o_.optimizer, o_.learning_rate, o_.schedule, o_.seed);
+    std::fflush(stdout);
+  }
+
+  int report_interruption(const FitResult& result) const {
+    fmt::print(stderr,
+               "treadle: interrupted after {} steps; the state is in {}/last.safetensors. Go on with: "
+               "treadle train {} --resume --out {}\n",
+               result.steps_done, o_.out, o_.model, o_.out);
+    return kInterrupted;
+  }
+
+  void report(const FitResult& result) const {
+    double total = std::chrono::duration<double>(std::chrono::steady_clock::now() - process_start).count();
+    if (!o_.quiet) {
+      fmt::print("\n{}", class_table(data_.test.classes, result.validation));
+      fmt::print("\ntest accuracy {} ({:.4f}), test loss {:.4f}\n", percent(result.validation.accuracy),
+                 result.validation.accuracy, result.validation.loss);
+      fmt::print(
+          "{} images/s (median step), {:.1f} s training, {:.1f} s in all\nsaved in {}/best.safetensors and "
+          "last.safetensors\n",
+          with_commas(int64_t(result.images_per_second)), result.train_seconds, total, o_.out);
+    }
+    if (o_.json) fmt::print("{}\n", json_of(result, total).dump());
+  }
+
+  nlohmann::json json_of(const FitResult& result, double total_seconds) const {
+    return {{"model", o_.model},
+            {"device", to_string(device_)},
+            {"data", o_.data},
+            {"epochs", o_.epochs},
+            {"batch_size", o_.batch_size},
+            {"seed", o_.seed},
+            {"test_accuracy", result.validation.accuracy},
+            {"test_loss", result.validation.loss},
+            {"train_seconds", result.train_seconds},
+            {"total_seconds", total_seconds},
+            {"images_per_second", result.images_per_second},
+            {"parameters", model_->parameter_count()},
+            {"peak_memory_bytes", peak_memory_bytes()},
+            {"allocator_peak_bytes", allocator(device_).statistics().peak_bytes},
+            {"losses", result.losses},
+            {"checkpoint", o_.out + "/best.safetensors"}};
+  }
+
+  const CLI::App& app_;
+  Options o_;
+  Progress progress_;
+  Checkpoint resumed_;
+  Device device_;
+  DatasetSplits data_;
+  std::shared_ptr<Module> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::stop_source stop_;
+  int64_t images_ = 0;
+};
+
+}  // namespace
+
+Action add_train(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("MODEL", o->model, "mlp, lenet5, fashion_cnn; `treadle models` lists them")->required();
+  app.add_option("--data", o->data, "fashion-mnist, mnist, cifar-10 or a folder")->capture_default_str();
+  app.add_option("--epochs", o->epochs, "Passes over the training images")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--batch-size", o->batch_size, "Images per step")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--optimizer", o->optimizer, "sgd, momentum, adam or adamw")->capture_default_str();
+  app.add_option("--lr", o->learning_rate, "Learning rate")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--schedule", o->schedule, "constant or cosine (to 0 over all steps)")
+      ->capture_default_str();
+  app.add_option("--preset", o->preset, "A named recipe: baseline");
+  app.add_option("--seed", o->seed, "Initial weights and the order of images")->capture_default_str();
+  app.add_option("--limit-batches", o->limit_batches, "Stop each epoch after so many batches; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--out", o->out, "Run folder; default runs/MODEL");
+  app.add_flag("--resume", o->resume, "Go on from last.safetensors in the run folder");
+  add_run_settings(app, o->settings);
+  app.add_flag("--json", o->json, "One JSON object on the last line");
+  app.add_flag("--quiet", o->quiet, "Print nothing but errors and --json");
+  app.footer("Example: treadle train fashion_cnn --epochs 5 --optimizer adam --lr 1e-3 --schedule cosine");
+  return [o, &app] { return Training(app, *o).run(); };
+}
+
+}  // namespace treadle::cli

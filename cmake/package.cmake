@@ -1,0 +1,17 @@
+# Installation and the package that find_package(treadle) finds.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+install(TARGETS treadle EXPORT treadle-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS treadle_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET treadle-onednn)
+  install(TARGETS treadle-onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/treadle)  # beside libtreadle.so, where the engine looks
+endif()
+install(DIRECTORY treadle/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/treadle FILES_MATCHING PATTERN "*.h"
+        PATTERN "engines" EXCLUDE)
+install(EXPORT treadle-targets NAMESPACE treadle:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/treadle)
+configure_package_config_file(cmake/treadle-config.cmake.in ${PROJECT_BINARY_DIR}/treadle-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/treadle)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/treadle-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/treadle-config.cmake ${PROJECT_BINARY_DIR}/treadle-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/treadle)

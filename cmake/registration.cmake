@@ -1,0 +1,65 @@
+# Writes registry.cpp: the calls that register every op, variant, engine and device, from the folders as they are.
+# A static object per file would be simpler and is dropped silently when the library is linked statically.
+
+# names_in(RESULT PATTERN…): file names without extension, sorted.
+function(names_in result)
+  file(GLOB files CONFIGURE_DEPENDS ${ARGN})
+  set(names)
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    list(APPEND names ${name})
+  endforeach()
+  list(SORT names)
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
+# append_calls(NAMESPACE NAME…): adds declarations and calls of NAMESPACE::register_NAME to the caller's variables.
+macro(append_calls namespace)
+  foreach(name ${ARGN})
+    string(APPEND declarations "namespace ${namespace} { void register_${name}(Registry&); }\n")
+    string(APPEND calls "    ${namespace}::register_${name}(registry);\n")
+  endforeach()
+endmacro()
+
+function(write_registration file source_folder)
+  names_in(ops ${source_folder}/ops/*.cpp)
+  names_in(kernels ${source_folder}/ops/*.cu)
+  append_calls(ops ${ops})
+  append_calls(simt ${kernels})
+  file(GLOB engines RELATIVE ${source_folder}/engines CONFIGURE_DEPENDS ${source_folder}/engines/*)
+  set(engine_devices)
+  if(TREADLE_CUDA)
+    append_calls(cuda ${kernels})
+    set(engine_devices cublas cudnn)
+  endif()
+  foreach(engine onednn ${engine_devices})
+    names_in(names ${source_folder}/engines/${engine}/*.cpp)
+    append_calls(${engine} ${names})
+  endforeach()
+  set(devices simt)
+  if(TREADLE_CUDA)
+    list(APPEND devices cuda)
+  endif()
+  foreach(device ${devices})
+    string(APPEND declarations "namespace ${device} { void register_device(); }\n")
+    string(APPEND calls "    ${device}::register_device();\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${file} CONTENT [[// Generated from the source folders.
+#include <mutex>
+
+#include "treadle/core/runtime.h"
+#include "treadle/graph/registry.h"
+
+namespace treadle {
+@declarations@
+void register_everything() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    Registry& registry = detail::mutable_registry();
+@calls@    registry.finish();
+  });
+}
+
+}  // namespace treadle
+]] @ONLY)
+endfunction()

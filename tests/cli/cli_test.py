@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Runs the treadle program as a user does: exit codes, messages, JSON, interruption, resuming.
+
+usage: cli_test.py PROGRAM
+"""
+
+import gzip
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zlib
+from pathlib import Path
+
+PROGRAM = Path(sys.argv.pop(1)).resolve()
+FASHION = Path("/usr/share/datasets/fashion-mnist")
+TRAIN_KEYS = {
+    "model", "device", "data", "epochs", "batch_size", "seed", "test_accuracy", "test_loss", "train_seconds",
+    "total_seconds", "images_per_second", "parameters", "peak_memory_bytes", "allocator_peak_bytes", "losses",
+    "checkpoint",
+}  # fmt: skip
+
+
+def run(*words, **options):
+    environment = os.environ | options.pop("environment", {})
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, env=environment, **options)
+
+
+def last_json(result):
+    return json.loads(result.stdout.strip().splitlines()[-1])
+
+
+def write_idx(path, shape, data):
+    path.write_bytes(gzip.compress(struct.pack(f">BBBB{len(shape)}I", 0, 0, 8, len(shape), *shape) + data, 1))
+
+
+def write_dataset(folder, train=64, test=32, labels=lambda n: n % 10):
+    """A small set in MNIST's layout: the row that is bright tells the label."""
+    for part, count in (("train", train), ("t10k", test)):
+        pixels = bytearray(count * 784)
+        for n in range(count):
+            row = 2 * (n % 10)
+            pixels[n * 784 + row * 28 : n * 784 + (row + 2) * 28] = b"\xff" * 56
+        write_idx(folder / f"{part}-images-idx3-ubyte.gz", (count, 28, 28), bytes(pixels))
+        write_idx(folder / f"{part}-labels-idx1-ubyte.gz", (count,), bytes(labels(n) for n in range(count)))
+
+
+def write_png(path, width, height):
+    """A grey image with a bright band."""
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    rows = b"".join(b"\0" + bytes(255 if y < height // 8 else 0 for _ in range(width)) for y in range(height))
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self.temporary.name)
+        self.data = self.folder / "data"
+        self.data.mkdir()
+        write_dataset(self.data)
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def train(self, *words, model="mlp", out="run"):
+        return run("train", model, "--data", self.data, "--out", self.folder / out, "--json", *words)
+
+    def assert_fails(self, result, code, *phrases):
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        for phrase in phrases:
+            self.assertIn(phrase, result.stderr)
+
+
+class Usage(ProgramTest):
+    def test_every_command_has_help_with_an_example(self):
+        for command in "train eval predict summary info ops datasets models bench".split():
+            result = run(command, "--help")
+            self.assertEqual(result.returncode, 0, command)
+            self.assertIn("Example: treadle " + command, result.stdout)
+
+    def test_wrong_usage_is_2(self):
+        for words in ([], ["paint"], ["train"], ["train", "mlp", "--epochs", "none"], ["summary", "no_such_model"], ["ops", "no_such_op"]):
+            self.assertEqual(run(*words).returncode, 2, words)
+        self.assert_fails(run("train", "resnet"), 2, "no model is called 'resnet'", "fashion_cnn")
+        self.assert_fails(self.train("--optimizer", "lion"), 2, "'lion'", "adamw")
+        self.assert_fails(self.train("--variant", "conv2d=fft"), 2, "conv2d has no variant 'fft'")
+        self.assert_fails(self.train("--device", "tpu"), 2, "'tpu'", "simt")
+
+    def test_absent_things_are_3(self):
+        empty = {"TREADLE_DATA": "/nonexistent", "XDG_DATA_HOME": "/nonexistent"}
+        self.assert_fails(run("train", "mlp", "--data", "mnist", environment=empty), 3, "mnist")
+        if json.loads(run("info", "--json").stdout)["auto"] == "cpu":
+            self.assert_fails(self.train("--device", "cuda"), 3, "cuda is not available")
+
+
+class Tables(ProgramTest):
+    def test_info_says_what_is_there_and_why_not(self):
+        info = json.loads(run("info", "--json").stdout)
+        names = {entry["name"]: entry for entry in info["devices"] + info["engines"]}
+        self.assertTrue(names["cpu"]["available"] and names["simt"]["available"] and names["own"]["available"])
+        for entry in names.values():
+            self.assertTrue(entry["available"] or entry["reason"], entry)
+
+    def test_lists(self):
+        self.assertEqual(json.loads(run("models", "--json").stdout)["models"][2]["parameters"], 896522)
+        ops = {op["name"]: op for op in json.loads(run("ops", "--json").stdout)["ops"]}
+        self.assertIn("implicit_gemm", [v["name"] for v in ops["conv2d"]["variants"]])
+        self.assertIn("fashion-mnist", run("datasets").stdout)
+        self.assertEqual(json.loads(run("summary", "fashion_cnn", "--json").stdout)["parameters"], 896522)
+        self.assertIn("896,522", run("summary", "fashion_cnn").stdout)
+
+
+class Training(ProgramTest):
+    def test_json_and_files(self):
+        result = self.train("--epochs", 6, "--batch-size", 8)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = last_json(result)
+        self.assertEqual(set(report), TRAIN_KEYS)
+        self.assertEqual(len(report["losses"]), 6 * 8)
+        self.assertGreater(report["test_accuracy"], 0.9)
+        names = sorted(path.name for path in (self.folder / "run").iterdir())
+        self.assertEqual(names, ["best.safetensors", "config.toml", "last.safetensors", "metrics.jsonl"])
+        lines = (self.folder / "run/metrics.jsonl").read_text().splitlines()
+        self.assertEqual([json.loads(line)["epoch"] for line in lines], [1, 2, 3, 4, 5, 6])
+
+        checkpoint = self.folder / "run/best.safetensors"
+        self.assertGreater(last_json(run("eval", checkpoint, "--json"))["test_accuracy"], 0.9)
+        self.assertEqual(run("summary", checkpoint).returncode, 0)
+        write_png(self.folder / "band.png", 56, 112)
+        predicted = last_json(run("predict", checkpoint, self.folder / "band.png", "--json"))
+        self.assertEqual(len(predicted["results"][0]["predictions"]), 3)
+
+    def test_deterministic_runs_are_equal(self):
+        first, second = (last_json(self.train("--deterministic", "--epochs", 2, model="lenet5", out=out)) for out in "ab")
+        self.assertEqual(first["losses"], second["losses"])
+
+    def test_simt_gives_the_losses_of_cpu(self):
+        for model, steps in (("mlp", 8), ("fashion_cnn", 3)):
+            words = ["--epochs", 1, "--limit-batches", steps, "--batch-size", 4, "--optimizer", "sgd", "--lr", 0.05]
+            cpu, simt = (last_json(self.train(*words, "--device", device, model=model)) for device in ("cpu", "simt"))
+            self.assertEqual(len(simt["losses"]), steps)
+            for a, b in zip(cpu["losses"], simt["losses"]):
+                # The longest sums have 3,200 terms; their rounding grows with the root of the length.
+                self.assertAlmostEqual(a, b, delta=8 * 3200**0.5 * 2**-24 * a)
+
+    def test_interruption_saves_and_resuming_gives_the_same_losses(self):
+        words = ["--epochs", 400, "--batch-size", 2, "--deterministic"]
+        command = [PROGRAM, "train", "mlp", "--data", self.data, "--out", self.folder / "cut", *map(str, words)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while "epoch 1/400" not in process.stdout.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, errors)
+        self.assertIn("--resume", errors)
+        resumed = last_json(self.train("--resume", out="cut"))
+        whole = last_json(self.train(*words, out="whole"))
+        self.assertEqual(resumed["losses"], whole["losses"][-len(resumed["losses"]) :])
+        self.assertLess(len(resumed["losses"]), len(whole["losses"]))
+
+    def test_resuming_with_other_settings_is_refused(self):
+        self.train("--epochs", 1)
+        self.assert_fails(self.train("--resume", "--batch-size", 16), 2, "--batch-size 16", "32")
+
+    def test_nan_is_1_and_names_the_step(self):
+        result = self.train("--optimizer", "sgd", "--lr", "1e30", "--epochs", 3)
+        self.assert_fails(result, 1, "at step")
+
+
+class BadFiles(ProgramTest):
+    def test_damaged_data_is_1(self):
+        images = self.data / "train-images-idx3-ubyte.gz"
+        whole = images.read_bytes()
+        images.write_bytes(whole[: len(whole) // 2])
+        self.assert_fails(self.train(), 1, str(images))
+        write_idx(images, (63, 28, 28), bytes(63 * 784))
+        self.assert_fails(self.train(), 1, "63", "64")
+        write_dataset(self.data, labels=lambda n: n % 12)
+        self.assertEqual(self.train().returncode, 1)
+
+    def test_damaged_checkpoints_are_1(self):
+        bad = self.folder / "bad.safetensors"
+        bad.write_bytes(struct.pack("<Q", 1 << 40) + b"{}")
+        self.assert_fails(run("eval", bad), 1, str(bad))
+        self.assert_fails(run("eval", self.folder / "none.safetensors"), 1, "none.safetensors")
+
+    def test_full_disk_keeps_the_old_file(self):
+        self.train("--epochs", 1)
+        last = self.folder / "run/last.safetensors"
+        before = last.read_bytes()
+        limit = lambda: __import__("resource").setrlimit(__import__("resource").RLIMIT_FSIZE, (1 << 16, 1 << 16))
+        result = subprocess.run(
+            [PROGRAM, "train", "mlp", "--data", self.data, "--out", self.folder / "run", "--epochs", "2"],
+            capture_output=True, text=True, preexec_fn=limit,
+        )  # fmt: skip
+        self.assert_fails(result, 1, "last.safetensors")
+        self.assertEqual(last.read_bytes(), before)
+        self.assertEqual([p.name for p in (self.folder / "run").iterdir() if "tmp" in p.name], [])
+
+
+@unittest.skipUnless(FASHION.exists(), "Fashion-MNIST is not installed (dataset-fashion-mnist)")
+class RealData(ProgramTest):
+    def test_fashion_cnn_learns(self):
+        out = self.folder / "fashion"
+        result = run("train", "fashion_cnn", "--epochs", 1, "--limit-batches", 60, "--out", out, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(last_json(result)["test_accuracy"], 0.6)
+
+    def test_info_starts_quickly_enough_to_be_pleasant(self):
+        start = time.monotonic()
+        run("info")
+        self.assertLess(time.monotonic() - start, 2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

@@ -1,0 +1,272 @@
+#include <cmath>
+#include <cstring>
+
+#include "tests/contract/contract.h"
+#include "tests/contract/test_tensor.h"
+#include "treadle/core/allocator.h"
+#include "treadle/core/error.h"
+#include "treadle/core/runtime.h"
+#include "treadle/graph/autograd.h"
+#include "treadle/graph/select.h"
+#include "treadle/simt/memory.h"
+
+namespace treadle::contract {
+
+double unit_roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return 0x1p-24;
+    case DType::f64:
+      return 0x1p-53;
+    case DType::f16:
+      return 0x1p-11;
+    case DType::bf16:
+      return 0x1p-8;
+    default:
+      return 0;
+  }
+}
+
+std::string Trial::name() const {
+  std::string options = op.options && test_case.attributes ? op.options->describe(test_case.attributes) : "";
+  return fmt::format("{} [{}] {} {}", op.name, test_case.label, name_of(dtype), options);
+}
+
+std::vector<Tensor> Trial::tensors(Device device) const {
+  std::vector<Tensor> result;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    result.push_back(to_tensor(inputs[i], test_case.inputs[i].layout, input_dtypes[i], device));
+  return result;
+}
+
+namespace {
+
+/// What an output's error is measured by, per element: see ErrorModel.
+std::vector<ReferenceTensor> error_scale(const Trial& trial, const ErrorModel& model) {
+  std::vector<ReferenceTensor> scale = trial.expected;
+  double largest = 0;
+  auto absolute = trial.inputs;
+  for (auto& input : absolute)
+    for (double& value : input.values) largest = std::max(largest, value = std::fabs(value));
+  if (model.scale == ErrorModel::absolute_inputs)
+    scale = trial.op.reference(absolute, trial.test_case.attributes);
+  for (auto& output : scale)
+    for (double& value : output.values)
+      value = std::fabs(value) + (model.scale == ErrorModel::largest_input ? largest : 0);
+  return scale;
+}
+
+}  // namespace
+
+Trial make_trial(const Op& op, const TestCase& test_case, DType dtype) {
+  Trial trial{op, test_case, dtype, {}, {}, {}, {}, 0};
+  std::vector<TensorSpec> specs;
+  for (size_t i = 0; i < test_case.inputs.size(); ++i) {
+    const TestInput& input = test_case.inputs[i];
+    trial.input_dtypes.push_back(dtype_of_input(input, dtype));
+    trial.inputs.push_back(fill_input(input, int(i), trial.input_dtypes[i], 17));
+    specs.push_back(TensorSpec::of(input.shape, trial.input_dtypes[i]));
+    specs.back().defined = input.defined;
+  }
+  trial.expected = op.reference(trial.inputs, test_case.attributes);
+  ErrorModel model = op.error ? op.error(specs, test_case.attributes) : ErrorModel{};
+  trial.terms = model.terms;
+  trial.scale = error_scale(trial, model);
+  return trial;
+}
+
+namespace {
+
+class Scratch final : public Workspace {
+ public:
+  explicit Scratch(Device device) : device_(device) {}
+  void* take(size_t bytes) override {
+    blocks_.push_back(Tensor::empty({int64_t(bytes)}, DType::u8, device_));
+    runtime(device_).fill_bytes(blocks_.back().raw(), 0xff, bytes);
+    return blocks_.back().raw();
+  }
+
+ private:
+  Device device_;
+  std::vector<Tensor> blocks_;
+};
+
+/// How far output `k`, element `i`, may be from the reference.
+double tolerance(const Trial& trial, size_t k, size_t i, DType dtype, double growth) {
+  if (!is_floating(dtype)) return 0;
+  DType computed = dtype == DType::f64 ? DType::f64 : DType::f32;
+  double denormal = dtype == DType::f16 ? 0x1p-24 : dtype == DType::bf16 ? 0x1p-133 : 0x1p-148;
+  // The reference rounds in double itself, hence twice the terms.
+  return unit_roundoff(dtype) * std::fabs(trial.expected[k].values[i]) * 1.01 +
+         2 * (trial.terms + 1) * growth * unit_roundoff(computed) * trial.scale[k].values[i] + denormal;
+}
+
+bool close(double value, double wanted, double allowed) {
+  if (std::isnan(wanted)) return std::isnan(value);
+  if (std::isinf(wanted)) return value == wanted;
+  return std::fabs(value - wanted) <= allowed;
+}
+
+/// Compares one output with the reference; returns the message of the first difference.
+std::string compare(const Trial& trial, size_t k, const Tensor& output, double growth) {
+  auto values = output.to_doubles();
+  for (size_t i = 0; i < values.size(); ++i) {
+    double wanted =
+        rounded(trial.expected[k].values[i], is_floating(output.dtype()) ? DType::f64 : output.dtype());
+    double allowed = tolerance(trial, k, i, output.dtype(), growth);
+    if (!close(values[i], wanted, allowed))
+      return fmt::format("output {} element {} is {:.9g}, the reference {:.9g}, allowed {:.2g}", k, i,
+                         values[i], wanted, allowed);
+  }
+  return "";
+}
+
+struct Run {
+  std::vector<Tensor> inputs, outputs;
+  std::vector<TensorSpec> specs;
+};
+
+/// Allocates what a call needs: inputs as the case lays them out, outputs poisoned.
+Run prepare(const Trial& trial, Device device) {
+  Run run{trial.tensors(device), {}, {}};
+  std::vector<TensorSpec> specs;
+  for (auto& input : run.inputs) specs.push_back(TensorSpec::of(input));
+  run.specs = trial.op.infer(specs, trial.test_case.attributes);
+  for (size_t k = 0; k < run.specs.size(); ++k) {
+    const TensorSpec& spec = run.specs[k];
+    if (!trial.op.mutates.empty()) {
+      run.outputs.push_back(run.inputs[trial.op.mutates[k]]);
+      continue;
+    }
+    run.outputs.push_back(Tensor::empty_strided(spec.shape, spec.strides, spec.dtype, device));
+    runtime(device).fill_bytes(run.outputs.back().raw(), 0xff,
+                               size_t(run.outputs.back().numel()) * size_of(spec.dtype));
+  }
+  return run;
+}
+
+bool is_mutated(const Op& op, size_t input) {
+  for (int index : op.mutates)
+    if (size_t(index) == input) return true;
+  return false;
+}
+
+std::string inputs_untouched(const Trial& trial, const Run& run) {
+  for (size_t i = 0; i < run.inputs.size(); ++i) {
+    if (!run.inputs[i].defined() || is_mutated(trial.op, i)) continue;
+    auto now = run.inputs[i].to_doubles();
+    for (size_t e = 0; e < now.size(); ++e)
+      if (!(now[e] == trial.inputs[i].values[e] || std::isnan(now[e])))
+        return fmt::format("input {} was written", i);
+  }
+  return "";
+}
+
+std::string shapes_as_declared(const Trial& trial, const std::vector<Tensor>& outputs) {
+  if (outputs.size() != trial.expected.size())
+    return fmt::format("{} outputs, the reference has {}", outputs.size(), trial.expected.size());
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (!(outputs[k].shape() == trial.expected[k].shape))
+      return fmt::format("output {} has shape {}, the reference {}", k, to_string(outputs[k].shape()),
+                         to_string(trial.expected[k].shape));
+  return "";
+}
+
+std::string first_of(std::initializer_list<std::string> messages) {
+  for (auto& message : messages)
+    if (!message.empty()) return message;
+  return "";
+}
+
+std::string values_as_expected(const Trial& trial, const std::vector<Tensor>& outputs, double growth) {
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (std::string message = compare(trial, k, outputs[k], growth); !message.empty()) return message;
+  return "";
+}
+
+std::string guards_untouched(Device device) {
+  if (device.kind != DeviceKind::simt) return "";
+  auto violations = simt::check_guards();
+  return violations.empty() ? "" : violations[0].describe();
+}
+
+std::vector<TensorView> views_of(const Run& run) {
+  std::vector<TensorView> views;
+  for (auto& input : run.inputs) views.push_back(input.view());
+  for (auto& output : run.outputs) views.push_back(output.view());
+  return views;
+}
+
+void execute(const Trial& trial, const Run& run, const Variant& variant, Device device) {
+  auto views = views_of(run);
+  std::span<const TensorView> all(views);
+  Scratch scratch(device);
+  Call call{all.first(run.inputs.size()), all.subspan(run.inputs.size()), trial.test_case.attributes,
+            device.kind == DeviceKind::cpu ? nullptr : runtime(device).stream(), &scratch};
+  variant.run(call);
+  runtime(device).synchronize();
+}
+
+bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (size_t k = 0; k < a.size(); ++k) {
+    auto x = a[k].to_doubles(), y = b[k].to_doubles();
+    if (std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) != 0) return false;
+  }
+  return true;
+}
+
+void check_variant(const Trial& trial, const Variant& variant, Device device, Tally& tally) {
+  std::string where = fmt::format("{} on {} variant {}", trial.name(), to_string(device), variant.name);
+  try {
+    Run run = prepare(trial, device);
+    execute(trial, run, variant, device);
+    std::string message = first_of({shapes_as_declared(trial, run.outputs),
+                                    values_as_expected(trial, run.outputs, variant.error_growth),
+                                    inputs_untouched(trial, run), guards_untouched(device)});
+    if (message.empty() && variant.deterministic) {
+      Run again = prepare(trial, device);
+      execute(trial, again, variant, device);
+      if (!same_bits(run.outputs, again.outputs))
+        message = "two runs differ, but the variant says it is deterministic";
+    }
+    if (!message.empty()) return tally.failed(where + ": " + message);
+    tally.passed("forward", device);
+    tally.count_variant(fmt::format("{} {} {}", trial.op.name, name_of(device.kind), variant.name));
+  } catch (const std::exception& error) {
+    tally.failed(where + " threw: " + error.what());
+  }
+}
+
+void check_direct(const Trial& trial, Device device, Tally& tally) {
+  NoGrad no_grad;
+  try {
+    auto outputs = apply(trial.op, trial.tensors(device), trial.test_case.attributes);
+    std::string message =
+        first_of({shapes_as_declared(trial, outputs), values_as_expected(trial, outputs, 1)});
+    if (!message.empty())
+      return tally.failed(fmt::format("{} on {}: {}", trial.name(), to_string(device), message));
+    tally.passed("forward", device);
+    tally.count_variant(fmt::format("{} {} view", trial.op.name, name_of(device.kind)));
+  } catch (const std::exception& error) {
+    tally.failed(fmt::format("{} on {} threw: {}", trial.name(), to_string(device), error.what()));
+  }
+}
+
+}  // namespace
+
+void check_forward(const Trial& trial, Device device, Tally& tally) {
+  if (trial.op.direct) return check_direct(trial, device, tally);
+  Run probe = prepare(trial, device);
+  bool anything = false;
+  for (auto& output : probe.outputs) anything |= output.numel() > 0;
+  if (!anything) return tally.passed("empty", device);
+  auto views = views_of(probe);
+  std::span<const TensorView> all(views);
+  Call call{all.first(probe.inputs.size()), all.subspan(probe.inputs.size()), trial.test_case.attributes};
+  auto variants = applicable_variants(trial.op, call, device.kind);
+  if (variants.empty())
+    return tally.failed(fmt::format("{}: no variant on {}", trial.name(), to_string(device)));
+  for (const Variant* variant : variants) check_variant(trial, *variant, device, tally);
+}
+
+}  // namespace treadle::contract

@@ -1,0 +1,142 @@
+/// Runs the op contract over every op × variant × device × dtype × case and prints what was checked.
+///
+///     treadle_contract_test [--op NAME]… [--device cpu|simt|cuda]… [--list]
+///
+/// Exit code 0 when all checks passed, 1 when one failed, 2 for wrong usage.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "tests/contract/contract.h"
+#include "treadle/core/runtime.h"
+#include "treadle/graph/registry.h"
+
+namespace treadle::contract {
+
+void Tally::failed(const std::string& message) {
+  constexpr int kShown = 100;
+  if (++failures_ <= kShown) fmt::print("FAILED {}\n", message);
+  if (failures_ == kShown) fmt::print("… more failures are counted, not shown\n");
+}
+
+int64_t Tally::total() const {
+  int64_t sum = 0;
+  for (auto& [key, count] : counts_) sum += count;
+  return sum;
+}
+
+void Tally::print() const {
+  for (auto& [key, count] : counts_)
+    fmt::print("  {:<20} {:<8} {:>7} passed\n", key.first, key.second, count);
+}
+
+namespace {
+
+struct Arguments {
+  std::vector<std::string> ops, devices;
+  bool list = false;
+};
+
+bool parse(int count, char** words, Arguments& arguments) {
+  for (int i = 1; i < count; ++i) {
+    bool has_value = i + 1 < count;
+    if (!std::strcmp(words[i], "--list"))
+      arguments.list = true;
+    else if (!std::strcmp(words[i], "--op") && has_value)
+      arguments.ops.push_back(words[++i]);
+    else if (!std::strcmp(words[i], "--device") && has_value)
+      arguments.devices.push_back(words[++i]);
+    else
+      return false;
+  }
+  return true;
+}
+
+bool wanted(const std::vector<std::string>& names, const std::string& name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The devices asked for that are there; the others are named with the reason.
+std::vector<Device> present_devices(const Arguments& arguments, std::vector<std::string>& skipped) {
+  std::vector<Device> devices;
+  for (Device device : {kCpu, kSimt, Device{DeviceKind::cuda, 0}}) {
+    if (!wanted(arguments.devices, std::string(name_of(device.kind)))) continue;
+    std::string reason = absence_of(device);
+    if (reason.empty())
+      devices.push_back(device);
+    else
+      skipped.push_back(fmt::format("{}: {}", to_string(device), reason));
+  }
+  return devices;
+}
+
+void check_op(const Op& op, const std::vector<Device>& devices, Tally& tally) {
+  if (!op.cases || !op.reference) return tally.failed(op.name + " has no test cases or no reference");
+  for (const TestCase& test_case : op.cases()) {
+    if (op.gradient && op.dtypes.contains(DType::f64)) check_finite_differences(op, test_case, tally);
+    for (DType dtype : kAllDTypes) {
+      if (!op.dtypes.contains(dtype)) continue;
+      Trial trial = make_trial(op, test_case, dtype);
+      for (Device device : devices) {
+        check_forward(trial, device, tally);
+        if (op.gradient && is_floating(dtype)) check_gradient(trial, device, tally);
+      }
+    }
+  }
+}
+
+/// Every variant that is linked must have run at least once, else its cases do not reach it.
+/// Those of an absent library are skipped by name.
+void check_all_variants_ran(const Op& op, const std::vector<Device>& devices, Tally& tally,
+                            std::vector<std::string>& skipped) {
+  for (const Variant& variant : op.variants) {
+    bool present =
+        std::any_of(devices.begin(), devices.end(), [&](Device d) { return d.kind == variant.device; });
+    std::string key = fmt::format("{} {} {}", op.name, name_of(variant.device), variant.name);
+    if (!present || tally.variants().count(key)) continue;
+    std::string reason = absence_of(variant.engine);
+    if (reason.empty())
+      tally.failed(key + ": no case reaches this variant");
+    else
+      skipped.push_back(key + ": " + reason);
+  }
+}
+
+int run(const Arguments& arguments) {
+  auto start = std::chrono::steady_clock::now();
+  std::vector<std::string> skipped;
+  auto devices = present_devices(arguments, skipped);
+  Tally tally;
+  int ops = 0;
+  for (const Op* op : registry().ops()) {
+    if (!wanted(arguments.ops, op->name)) continue;
+    ++ops;
+    if (arguments.list) {
+      fmt::print("{}\n", op->name);
+      continue;
+    }
+    check_op(*op, devices, tally);
+    check_all_variants_ran(*op, devices, tally, skipped);
+  }
+  if (arguments.list) return 0;
+  tally.print();
+  for (auto& reason : skipped) fmt::print("  skipped {}\n", reason);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  fmt::print("op contract: {} ops, {} variants, {:.1f} s\n", ops, tally.variants().size(), seconds.count());
+  fmt::print("{} passed, {} failed, {} skipped\n", tally.total(), tally.failures(), skipped.size());
+  return tally.ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace treadle::contract
+
+int main(int count, char** words) {
+  treadle::contract::Arguments arguments;
+  if (!treadle::contract::parse(count, words, arguments)) {
+    fmt::print(stderr, "usage: {} [--op NAME]... [--device cpu|simt|cuda]... [--list]\n", words[0]);
+    return 2;
+  }
+  return treadle::contract::run(arguments);
+}

@@ -1,0 +1,120 @@
+#include "tests/contract/test_tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace treadle::contract {
+
+DType dtype_of_input(const TestInput& input, DType under_test) {
+  if (input.dtype.empty()) return under_test;
+  return input.dtype[size_t(under_test) % input.dtype.size()];
+}
+
+double rounded(double value, DType dtype) {
+  return with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, bool>)
+      return value != 0 ? 1.0 : 0.0;
+    else if constexpr (std::is_integral_v<T>)
+      return double(T(int64_t(value)));
+    else
+      return double(T(value));
+  });
+}
+
+namespace {
+
+/// Distinct values spread evenly over the range, shuffled; inputs of one case are offset against one another.
+void fill_apart(std::vector<double>& values, const TestFill& fill, int index, std::mt19937_64& random) {
+  double step = (fill.high - fill.low) / double(std::max<size_t>(values.size(), 1));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = fill.low + (double(i) + 0.37 + 0.11 * index) * step;
+  std::shuffle(values.begin(), values.end(), random);
+}
+
+void fill_values(std::vector<double>& values, const TestFill& fill, int index, std::mt19937_64& random) {
+  if (fill.kind == TestFill::apart) return fill_apart(values, fill, index, random);
+  for (double& value : values) {
+    double u = double(random() >> 11) * 0x1p-53;
+    if (fill.kind == TestFill::uniform) value = fill.low + u * (fill.high - fill.low);
+    if (fill.kind == TestFill::integers) value = std::floor(fill.low + u * (fill.high - fill.low + 1));
+    if (fill.kind == TestFill::constant) value = fill.low;
+  }
+}
+
+}  // namespace
+
+ReferenceTensor fill_input(const TestInput& input, int index, DType dtype, uint64_t seed) {
+  ReferenceTensor tensor = ReferenceTensor::zeros(input.shape);
+  tensor.defined = input.defined;
+  std::mt19937_64 random(seed * 1000003 + index);
+  fill_values(tensor.values, input.fill, index, random);
+  for (double& value : tensor.values) {
+    if (!is_floating(dtype)) value = std::trunc(value);
+    if (dtype == DType::u8) value = std::fabs(value);
+    value = rounded(value, dtype);
+  }
+  if (input.layout == TestLayout::expanded && input.shape.rank() > 0 && input.shape[0] > 0) {
+    size_t row = tensor.values.size() / size_t(input.shape[0]);
+    for (size_t i = row; i < tensor.values.size(); ++i) tensor.values[i] = tensor.values[i - row];
+  }
+  return tensor;
+}
+
+namespace {
+
+struct Placement {
+  Strides strides;
+  int64_t offset = 0, room = 0;
+};
+
+Placement place(const Shape& shape, TestLayout layout) {
+  Placement p{contiguous_strides(shape), 0, shape.numel()};
+  int rank = shape.rank();
+  if (layout == TestLayout::channels_last) p.strides = channels_last_strides(shape);
+  if (layout == TestLayout::transposed) {
+    Shape reversed;
+    for (int i = rank - 1; i >= 0; --i) reversed.push_back(shape[i]);
+    Strides of_reversed = contiguous_strides(reversed);
+    for (int i = 0; i < rank; ++i) p.strides[i] = of_reversed[rank - 1 - i];
+  }
+  if (layout == TestLayout::sliced) {
+    for (int64_t& stride : p.strides) stride *= 2;
+    p.offset = 1;
+    p.room = shape.numel() * 2 + 2;
+  }
+  if (layout == TestLayout::expanded && rank > 0) p.strides[0] = 0;
+  return p;
+}
+
+}  // namespace
+
+Tensor to_tensor(const ReferenceTensor& values, TestLayout layout, DType dtype, Device device) {
+  if (!values.defined) return {};
+  Placement p = place(values.shape, layout);
+  return with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    auto block = std::make_unique<T[]>(size_t(std::max<int64_t>(p.room, 1)));
+    for (int64_t i = 0; i < values.shape.numel(); ++i) {
+      int64_t position = p.offset, rest = i;
+      for (int axis = values.shape.rank() - 1; axis >= 0; rest /= values.shape[axis--])
+        position += rest % values.shape[axis] * p.strides[axis];
+      block[position] = T(values.values[i]);
+    }
+    Tensor storage = Tensor::from(std::span<const T>(block.get(), size_t(p.room)), {p.room}, device);
+    return storage.alias(values.shape, p.strides, p.offset);
+  });
+}
+
+std::vector<double> uneven(int64_t count, uint64_t seed) {
+  std::mt19937_64 random(seed ^ 0x9e3779b97f4a7c15u);
+  std::vector<double> values(static_cast<size_t>(count));
+  for (double& value : values) {
+    double u = double(random() >> 11) * 0x1p-53;
+    value = (random() & 1 ? 1 : -1) * (0.5 + u);
+  }
+  return values;
+}
+
+}  // namespace treadle::contract

@@ -1,0 +1,18 @@
+/// Fuzz target: safetensors files, whose tensors are read afterwards. Any treadle::Error is a right answer;
+/// crashes, hangs and sanitizer reports are not.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "treadle/core/error.h"
+#include "treadle/formats/safetensors.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::span bytes(reinterpret_cast<const std::byte*>(data), size);
+  try {
+    treadle::SafetensorsFile file = treadle::parse_safetensors(bytes);
+    for (const auto& entry : file.entries) entry.tensor.to_doubles();
+  } catch (const treadle::Error&) {
+  }
+  return 0;
+}

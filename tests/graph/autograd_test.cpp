@@ -1,0 +1,155 @@
+/// Automatic differentiation: the fixed behaviours of the engine.
+#include "treadle/graph/autograd.h"
+
+#include <gtest/gtest.h>
+
+#include "treadle/core/allocator.h"
+#include "treadle/core/error.h"
+#include "treadle/ops/copy.h"
+#include "treadle/ops/fill.h"
+#include "treadle/ops/matmul.h"
+#include "treadle/ops/pointwise.h"
+#include "treadle/ops/reduce.h"
+#include "treadle/ops/views.h"
+
+namespace treadle {
+namespace {
+
+Tensor leaf(std::initializer_list<float> values, const Shape& shape) {
+  return Tensor::from(values, shape).set_requires_grad();
+}
+
+TEST(Autograd, SumOfATensorWithItselfGivesTwo) {
+  Tensor x = leaf({3}, {1});
+  (x + x).backward();
+  EXPECT_EQ(x.grad().item(), 2);
+}
+
+TEST(Autograd, GradientsAccumulate) {
+  Tensor x = leaf({3}, {1});
+  (x * x).backward();
+  (x * x).backward();
+  EXPECT_EQ(x.grad().item(), 12);
+}
+
+TEST(Autograd, DiamondsVisitEachNodeOnce) {
+  Tensor x = leaf({2}, {1});
+  Tensor y = x * x, z = y + y * y;
+  z.backward();
+  EXPECT_EQ(x.grad().item(), 2 * 2 * (1 + 2 * 4));
+}
+
+TEST(Autograd, BroadcastingSumsBackToTheShapeOfTheInput) {
+  Tensor x = leaf({1, 2, 3, 4, 5, 6}, {2, 3}), b = leaf({1, 1, 1}, {3});
+  sum(x * b).backward();
+  EXPECT_EQ(b.grad().to_vector<float>(), (std::vector<float>{5, 7, 9}));
+}
+
+TEST(Autograd, GradientFlowsThroughTransposedOperands) {
+  Tensor a = leaf({1, 2, 3, 4, 5, 6}, {2, 3}), b = leaf({1, 0, 2, 1, 0, 1}, {2, 3});
+  sum(matmul(a, transpose(b, 0, 1))).backward();
+  EXPECT_EQ(a.grad().to_vector<float>(), (std::vector<float>{2, 0, 3, 2, 0, 3}));
+  EXPECT_EQ(b.grad().to_vector<float>(), (std::vector<float>{5, 7, 9, 5, 7, 9}));
+}
+
+TEST(Autograd, SecondBackwardSaysThatTheGraphIsFreed) {
+  Tensor x = leaf({3}, {1}), y = x * x;
+  y.backward();
+  try {
+    y.backward();
+    FAIL() << "no exception";
+  } catch (const AutogradError& error) {
+    EXPECT_NE(std::string(error.what()).find("retain_graph"), std::string::npos) << error.what();
+  }
+  Tensor z = x * x;
+  z.backward({}, true);
+  z.backward();
+  EXPECT_EQ(x.grad().item(), 18);
+}
+
+TEST(Autograd, InPlaceUpdateOfASavedTensorIsDetected) {
+  Tensor x = leaf({3}, {1}), w = Tensor::from({2}, {1});
+  Tensor y = x * w;
+  copy_into(w, Tensor::from({5}, {1}));
+  EXPECT_THROW(y.backward(), AutogradError);
+}
+
+TEST(Autograd, InPlaceUpdateThroughAViewIsDetected) {
+  Tensor x = leaf({3, 4}, {2}), w = Tensor::from({1, 2}, {2});
+  Tensor y = sum(x * w);
+  fill_(slice(w, 0, 0, 1), 7);
+  EXPECT_THROW(y.backward(), AutogradError);
+}
+
+TEST(Autograd, LeavesAreUpdatedInPlaceOnlyUnderNoGrad) {
+  Tensor x = leaf({3}, {1});
+  EXPECT_THROW(fill_(x, 1), AutogradError);
+  NoGrad no_grad;
+  fill_(x, 1);
+  EXPECT_EQ(x.item(), 1);
+}
+
+TEST(Autograd, NoGradLeavesNoNodes) {
+  Tensor x = leaf({3}, {1});
+  NoGrad no_grad;
+  Tensor y = x * x;
+  EXPECT_FALSE(y.requires_grad());
+  EXPECT_THROW(y.backward(), AutogradError);
+}
+
+TEST(Autograd, UpstreamMustFit) {
+  Tensor x = leaf({1, 2}, {2}), y = x * x;
+  EXPECT_THROW(y.backward(), ShapeError);
+  EXPECT_THROW(y.backward(Tensor::from({1, 1, 1}, {3})), ShapeError);
+  y.backward(Tensor::from({1, 10}, {2}));
+  EXPECT_EQ(x.grad().to_vector<float>(), (std::vector<float>{2, 40}));
+}
+
+TEST(Autograd, HooksSeeTheFinishedGradient) {
+  Tensor x = leaf({3}, {1});
+  std::vector<double> seen;
+  register_gradient_hook(x, [&](const Tensor& gradient) { seen.push_back(gradient.item()); });
+  (x + x).backward();
+  EXPECT_EQ(seen, (std::vector<double>{2}));
+}
+
+TEST(Autograd, LongChainsNeitherOverflowTheStackNorLeak) {
+  size_t before = allocator(kCpu).statistics().allocated_bytes;
+  {
+    Tensor x = leaf({1}, {1}), y = x, one = Tensor::from({1}, {1});
+    for (int i = 0; i < 100'000; ++i) y = y + one;
+    y.backward();
+    EXPECT_EQ(x.grad().item(), 1);
+  }
+  {
+    Tensor x = leaf({1}, {1}), y = x, one = Tensor::from({1}, {1});
+    for (int i = 0; i < 100'000; ++i) y = y * one;  // dropped without backward()
+  }
+  EXPECT_EQ(allocator(kCpu).statistics().allocated_bytes, before);
+}
+
+TEST(Autograd, ReluAtZeroAndMaxTies) {
+  Tensor x = leaf({0, 0, -1, 2}, {4});
+  sum(relu(x)).backward();
+  EXPECT_EQ(x.grad().to_vector<float>(), (std::vector<float>{0, 0, 0, 1}));
+  Tensor y = leaf({1, 3, 3, 2}, {4});
+  max(y).backward();
+  EXPECT_EQ(y.grad().to_vector<float>(), (std::vector<float>{0, 1, 0, 0}));
+}
+
+TEST(Autograd, NaNPropagatesThroughMaxAndRelu) {
+  Tensor x = Tensor::from({1, NAN, 3}, {3});
+  EXPECT_TRUE(std::isnan(max(x).item()));
+  EXPECT_TRUE(std::isnan(relu(x).to_vector<float>()[1]));
+  EXPECT_TRUE(std::isnan(maximum(x, Tensor::from({0, 5, 0}, {3})).to_vector<float>()[1]));
+}
+
+TEST(Apply, NamesWhatDoesNotFit) {
+  Tensor x = Tensor::from({1, 2}, {2});
+  EXPECT_THROW(x + Tensor::from({1, 2, 3}, {3}), ShapeError);
+  EXPECT_THROW(x + to(x, kSimt), DeviceError);
+  EXPECT_THROW(exp(to(x, DType::i32)), DTypeError);
+}
+
+}  // namespace
+}  // namespace treadle

@@ -1,0 +1,86 @@
+/// Modules: names, counts, state, summaries.
+#include "treadle/nn/module.h"
+
+#include <gtest/gtest.h>
+
+#include "treadle/core/error.h"
+#include "treadle/models/model.h"
+#include "treadle/nn/activation.h"
+#include "treadle/nn/flatten.h"
+#include "treadle/nn/linear.h"
+#include "treadle/nn/sequential.h"
+#include "treadle/nn/summary.h"
+
+namespace treadle {
+namespace {
+
+std::vector<std::string> names_of(const std::vector<NamedTensor>& tensors) {
+  std::vector<std::string> names;
+  for (auto& [name, tensor] : tensors) names.push_back(name);
+  return names;
+}
+
+TEST(Module, NamesFollowPyTorch) {
+  EXPECT_EQ(names_of(make_model("fashion_cnn")->state_dict()),
+            (std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias",
+                                      "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}));
+  Sequential layers(
+      {std::make_shared<Linear>(4, 3), std::make_shared<ReLU>(), std::make_shared<Linear>(3, 2, false)});
+  EXPECT_EQ(names_of(layers.state_dict()), (std::vector<std::string>{"0.weight", "0.bias", "2.weight"}));
+}
+
+TEST(Module, ParameterCountsOfTheModels) {
+  EXPECT_EQ(make_model("mlp")->parameter_count(), 101'770);
+  EXPECT_EQ(make_model("lenet5")->parameter_count(), 61'706);
+  EXPECT_EQ(make_model("fashion_cnn")->parameter_count(), 896'522);
+}
+
+TEST(Module, SeedDecidesTheInitialisation) {
+  auto values = [](uint64_t seed) { return make_model("mlp", seed)->parameters()[0].to_vector<float>(); };
+  EXPECT_EQ(values(1), values(1));
+  EXPECT_NE(values(1), values(2));
+  float bound = 1 / std::sqrt(784.0f), largest = 0;
+  for (float value : values(1)) largest = std::max(largest, std::fabs(value));
+  EXPECT_LE(largest, bound);
+  EXPECT_GT(largest, 0.99f * bound);
+}
+
+TEST(Module, LoadsOnlyAStateThatFits) {
+  auto model = make_model("mlp", 1), other = make_model("mlp", 2);
+  auto before = model->parameters()[0].to_vector<float>();
+  auto state = other->state_dict();
+  state.back().tensor = Tensor::zeros({11});
+  EXPECT_THROW(model->load_state_dict(state), ShapeError);
+  state.pop_back();
+  EXPECT_THROW(model->load_state_dict(state), ValueError);
+  EXPECT_EQ(model->parameters()[0].to_vector<float>(), before);
+  state = other->state_dict();
+  state.push_back({"fc9.weight", Tensor::zeros({1})});
+  EXPECT_THROW(model->load_state_dict(state), ValueError);
+  model->load_state_dict(other->state_dict());
+  EXPECT_EQ(model->parameters()[0].to_vector<float>(), other->parameters()[0].to_vector<float>());
+}
+
+TEST(Module, MovesToADeviceAndBack) {
+  auto model = make_model("mlp");
+  Tensor weight = model->parameters()[0];
+  model->to(kSimt);
+  EXPECT_EQ(weight.device(), kSimt);
+  EXPECT_TRUE(weight.requires_grad());
+  model->to(kCpu);
+  EXPECT_EQ(weight.device(), kCpu);
+}
+
+TEST(Summary, CountsFashionCnn) {
+  auto summary = summarize(*make_model("fashion_cnn"), {1, 1, 28, 28});
+  EXPECT_EQ(summary.parameters, 896'522);
+  // 26²·64·9 + 11²·128·576 + 3200·256 + 256·10
+  EXPECT_EQ(summary.multiply_adds, 389'376 + 8'921'088 + 819'200 + 2'560);
+  ASSERT_EQ(summary.layers.size(), 10u);
+  EXPECT_EQ(summary.layers[1].name, "conv1");
+  EXPECT_EQ(summary.layers[1].output, (Shape{1, 64, 26, 26}));
+  EXPECT_EQ(summary.layers[0].output, (Shape{1, 10}));
+}
+
+}  // namespace
+}  // namespace treadle

@@ -1,0 +1,101 @@
+#include "treadle/ops/random.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "treadle/core/error.h"
+#include "treadle/core/parallel_for.h"
+#include "treadle/kernels/philox.h"
+#include "treadle/ops/views.h"
+
+namespace treadle {
+namespace {
+
+/// The known answers published with the generator, in the file kat_vectors of Random123.
+TEST(Philox, GivesThePublishedAnswers) {
+  struct Answer {
+    PhiloxBlock counter;
+    uint32_t key0, key1;
+    PhiloxBlock result;
+  };
+  const Answer answers[] = {{{{0, 0, 0, 0}}, 0, 0, {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}}},
+                            {{{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}},
+                             0xffffffff,
+                             0xffffffff,
+                             {{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}}},
+                            {{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}},
+                             0xa4093822,
+                             0x299f31d0,
+                             {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}}};
+  for (const Answer& answer : answers) {
+    PhiloxBlock block = philox4x32(answer.counter, answer.key0, answer.key1);
+    for (int lane = 0; lane < 4; ++lane) EXPECT_EQ(block.lanes[lane], answer.result.lanes[lane]);
+  }
+}
+
+TEST(Generator, SetsWholeBlocksAside) {
+  Generator generator(7, 10);
+  EXPECT_EQ(generator.advance(5), 10u);
+  EXPECT_EQ(generator.offset(), 12u);
+  EXPECT_EQ(generator.advance(0), 12u);
+  EXPECT_EQ(generator.offset(), 12u);
+}
+
+TEST(Random, ContinuesTheSequenceFromCallToCall) {
+  Generator one(3), two(3);
+  auto whole = rand({24}, DType::f32, kCpu, one).to_vector<float>();
+  auto first = rand({8}, DType::f32, kCpu, two).to_vector<float>();
+  auto second = rand({16}, DType::f32, kCpu, two).to_vector<float>();
+  first.insert(first.end(), second.begin(), second.end());
+  EXPECT_EQ(whole, first);
+}
+
+TEST(Random, DoesNotDependOnTheNumberOfThreads) {
+  const int threads = num_threads();
+  std::vector<float> results[2];
+  for (int count : {1, 3}) {
+    set_num_threads(count);
+    Generator generator(11);
+    results[count == 3] = randn({100003}, DType::f32, kCpu, generator).to_vector<float>();
+  }
+  set_num_threads(threads);
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST(Random, UniformHasTheSameBitsOnEveryDevice) {
+  Generator one(5), two(5);
+  Tensor a = Tensor::empty({1001}), b = Tensor::empty({1001}, DType::f32, kSimt);
+  uniform_(a, -0.3, 1.7, one);
+  uniform_(b, -0.3, 1.7, two);
+  EXPECT_EQ(a.to_vector<float>(), b.to_vector<float>());
+}
+
+/// Means and deviations within six standard errors of n values.
+TEST(Random, HasTheMomentsOfItsDistribution) {
+  const int64_t n = 400000;
+  auto moments = [&](const Tensor& x) {
+    double sum = 0, squares = 0;
+    for (double value : x.to_doubles()) sum += value, squares += value * value;
+    return std::pair(sum / n, squares / n - sum / n * (sum / n));
+  };
+  const double error = 6 / std::sqrt(double(n));
+  Generator generator(1);
+  auto [uniform_mean, uniform_variance] = moments(rand({n}, DType::f32, kCpu, generator));
+  EXPECT_NEAR(uniform_mean, 0.5, error * std::sqrt(1.0 / 12));
+  EXPECT_NEAR(uniform_variance, 1.0 / 12, error * std::sqrt(1.0 / 180));
+  auto [normal_mean, normal_variance] = moments(randn({n}, DType::f32, kCpu, generator));
+  EXPECT_NEAR(normal_mean, 0, error);
+  EXPECT_NEAR(normal_variance, 1, error * std::sqrt(2.0));
+  Tensor coins = Tensor::empty({n}, DType::u8);
+  bernoulli_(coins, 0.3, generator);
+  EXPECT_NEAR(moments(coins).first, 0.3, error * std::sqrt(0.21));
+}
+
+TEST(Random, BernoulliRefusesWhatIsNoProbability) {
+  EXPECT_THROW(bernoulli_(Tensor::empty({2}), 1.5), ValueError);
+  EXPECT_THROW(bernoulli_(Tensor::empty({2}), std::nan("")), ValueError);
+}
+
+}  // namespace
+}  // namespace treadle

@@ -1,0 +1,38 @@
+// Kernels that are wrong on purpose.
+#include "tests/simt/kernels.h"
+
+namespace treadle::TREADLE_TARGET {
+namespace {
+
+__global__ void divergent_barrier_kernel() {
+  if (threadIdx.x < 16)
+    __syncthreads();
+  else
+    __syncthreads();
+}
+
+__global__ void half_a_warp_shuffles_kernel() {
+  if (threadIdx.x < 16) __shfl_sync(0xffffffffu, 1, 0);
+  __syncthreads();
+}
+
+__global__ void mask_without_caller_kernel() { __syncwarp(0xfffffffeu); }
+
+__global__ void barrier_against_shuffle_kernel() {
+  if (threadIdx.x == 3) __syncwarp();
+  __syncthreads();
+}
+
+}  // namespace
+
+void divergent_barrier(stream_t stream) { launch<divergent_barrier_kernel>(stream, 1, 32, 0); }
+
+void half_a_warp_shuffles(stream_t stream) { launch<half_a_warp_shuffles_kernel>(stream, 1, 32, 0); }
+
+void mask_without_caller(stream_t stream) {
+  launch<mask_without_caller_kernel>(stream, dim3(1, 2), dim3(8, 4), 0);
+}
+
+void barrier_against_shuffle(stream_t stream) { launch<barrier_against_shuffle_kernel>(stream, 1, 64, 0); }
+
+}  // namespace treadle::TREADLE_TARGET

@@ -1,0 +1,169 @@
+/// The training loop: every image once, resuming, NaN, interruption, checkpoints.
+#include "treadle/train/fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "treadle/core/error.h"
+#include "treadle/formats/safetensors.h"
+#include "treadle/models/model.h"
+#include "treadle/optim/adam.h"
+#include "treadle/optim/sgd.h"
+
+namespace treadle {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Images of 28×28 whose label is the quarter that is bright, with noise: learnable within a few steps.
+ImageDataset bright_quarters(int64_t size, uint64_t seed) {
+  ImageDataset data{"quarters", {}, {1, 28, 28}, {}, {}};
+  for (int i = 0; i < 10; ++i) data.classes.push_back(std::to_string(i));
+  SplitMix64 random(seed);
+  for (int64_t n = 0; n < size; ++n) {
+    uint8_t label = uint8_t(random.below(4));
+    data.labels.push_back(label);
+    for (int i = 0; i < 784; ++i) {
+      bool bright = (i / 28 >= 14) == (label / 2) && (i % 28 >= 14) == (label % 2);
+      data.pixels.push_back(uint8_t((bright ? 128 : 0) + random.below(100)));
+    }
+  }
+  return data;
+}
+
+class Fit : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("treadle_fit_test_" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  FitOptions options(int64_t epochs) const {
+    FitOptions o;
+    o.epochs = epochs;
+    o.batch_size = 24;
+    o.seed = 3;
+    o.folder = folder_;
+    o.description.model = "mlp";
+    o.description.classes = data_.train.classes;
+    o.description.input = {1, 28, 28};
+    o.description.dataset = "quarters";
+    return o;
+  }
+
+  /// Trains a fresh mlp with Adam.
+  FitResult train(const FitOptions& o, double rate = 1e-3) {
+    auto model = make_model("mlp", 5);
+    Adam optimizer(model->named_parameters(), rate);
+    return fit(*model, optimizer, Schedule::cosine(rate, 3 * 5), data_, o);
+  }
+
+  DatasetSplits data_{bright_quarters(100, 1), bright_quarters(60, 2)};
+  fs::path folder_;
+};
+
+TEST_F(Fit, LearnsAndCountsEveryImage) {
+  int64_t images = 0;
+  FitOptions o = options(3);
+  o.on_step = [&](const StepReport& report) {
+    if (report.step_in_epoch == report.steps_in_epoch) images += report.images_done;
+  };
+  FitResult result = train(o);
+  EXPECT_EQ(result.losses.size(), 15u);  // 4 batches of 24 and one of 4, three times
+  EXPECT_EQ(images, 300);
+  EXPECT_LT(result.losses.back(), result.losses.front());
+  EXPECT_GT(result.validation.accuracy, 0.9);
+}
+
+TEST_F(Fit, SavesACheckpointThatGivesTheSameAccuracy) {
+  FitResult result = train(options(2));
+  Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
+  EXPECT_EQ(checkpoint.model, "mlp");
+  EXPECT_EQ(checkpoint.epoch, 2);
+  EXPECT_EQ(checkpoint.step, 10);
+  auto model = make_model("mlp");
+  model->load_state_dict(checkpoint.parameters);
+  EXPECT_EQ(evaluate(*model, data_.test, {}, kCpu).accuracy, result.validation.accuracy);
+  EXPECT_TRUE(fs::exists(folder_ / "best.safetensors"));
+}
+
+TEST_F(Fit, ResumingAfterAnEpochGivesTheSameLosses) {
+  auto whole = train(options(3)).losses;
+  train(options(1));
+  Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
+  FitOptions o = options(3);
+  o.resume = &checkpoint;
+  auto rest = train(o).losses;
+  ASSERT_EQ(rest.size(), 10u);
+  EXPECT_EQ(rest, std::vector<double>(whole.begin() + 5, whole.end()));
+}
+
+TEST_F(Fit, InterruptionSavesTheMiddleOfAnEpoch) {
+  auto whole = train(options(3)).losses;
+  std::stop_source stop;
+  FitOptions o = options(3);
+  o.stop = stop.get_token();
+  o.on_step = [&](const StepReport& report) {
+    if (report.epoch == 1 && report.step_in_epoch == 2) stop.request_stop();
+  };
+  FitResult first = train(o);
+  EXPECT_TRUE(first.interrupted);
+  EXPECT_EQ(first.losses.size(), 7u);
+  Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
+  FitOptions again = options(3);
+  again.resume = &checkpoint;
+  auto rest = train(again).losses;
+  EXPECT_EQ(rest, std::vector<double>(whole.begin() + 7, whole.end()));
+}
+
+TEST_F(Fit, NaNStopsAndKeepsTheLastCheckpoint) {
+  train(options(1));
+  auto before = fs::last_write_time(folder_ / "last.safetensors");
+  auto model = make_model("mlp", 5);
+  Sgd optimizer(model->named_parameters(), 1e30);
+  try {
+    fit(*model, optimizer, Schedule::constant(1e30), data_, options(1));
+    FAIL() << "no exception";
+  } catch (const TrainingError& error) {
+    EXPECT_NE(std::string(error.what()).find("at step"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(fs::last_write_time(folder_ / "last.safetensors"), before);
+}
+
+TEST_F(Fit, RefusesOtherFilesAndVersions) {
+  std::vector<SafetensorsEntry> entries{{"fc1.weight", Tensor::zeros({2})}};
+  save_safetensors(folder_ / "plain.safetensors", entries);
+  EXPECT_THROW(load_checkpoint(folder_ / "plain.safetensors"), FormatError);
+  save_safetensors(folder_ / "future.safetensors", entries,
+                   {{"treadle.format_version", "99"}, {"treadle.checkpoint", "{}"}});
+  try {
+    load_checkpoint(folder_ / "future.safetensors");
+    FAIL() << "no exception";
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("version 99"), std::string::npos) << error.what();
+  }
+  save_safetensors(folder_ / "damaged.safetensors", entries,
+                   {{"treadle.format_version", "1"}, {"treadle.checkpoint", "{"}});
+  EXPECT_THROW(load_checkpoint(folder_ / "damaged.safetensors"), FormatError);
+}
+
+TEST_F(Fit, TrainsOnTheCudaKernelsAsOnTheCpu) {
+  FitOptions o = options(1);
+  auto on_cpu = train(o).losses;
+  o.device = kSimt;
+  auto model = make_model("mlp", 5);
+  model->to(kSimt);
+  Adam optimizer(model->named_parameters(), 1e-3);
+  auto on_simt = fit(*model, optimizer, Schedule::cosine(1e-3, 15), data_, o).losses;
+  ASSERT_EQ(on_simt.size(), on_cpu.size());
+  // Adam turns rounding of tiny gradients into differences of up to the learning rate in single weights; the
+  // loss sums over all of them, and stays within a share of the rate for each step.
+  for (size_t i = 0; i < on_cpu.size(); ++i) EXPECT_NEAR(on_simt[i], on_cpu[i], 1e-5 + 1e-4 * double(i)) << i;
+}
+
+}  // namespace
+}  // namespace treadle

@@ -1,0 +1,44 @@
+#include "treadle/core/dtype.h"
+
+#include <algorithm>
+
+#include "treadle/core/error.h"
+
+namespace treadle {
+
+DType dtype_named(std::string_view name) {
+  for (DType dtype : kAllDTypes)
+    if (name_of(dtype) == name) return dtype;
+  throw ValueError(
+      fmt::format("no dtype is called '{}'; known are f32 f64 f16 bf16 i8 u8 i16 i32 i64 bool", name));
+}
+
+namespace {
+
+/// Signed integers widen by size; u8 with a signed type needs one size more.
+DType promote_integers(DType a, DType b) {
+  if (a == DType::boolean) return b;
+  if (b == DType::boolean) return a;
+  if ((a == DType::u8) != (b == DType::u8)) {
+    DType other = a == DType::u8 ? b : a;
+    return other == DType::i8 ? DType::i16 : other;
+  }
+  return size_of(a) >= size_of(b) ? a : b;
+}
+
+DType promote_floats(DType a, DType b) {
+  if (size_of(a) == 2 && size_of(b) == 2) return DType::f32;  // f16 with bf16
+  return size_of(a) >= size_of(b) ? a : b;
+}
+
+}  // namespace
+
+DType promote(DType a, DType b) {
+  if (a == b) return a;
+  if (is_floating(a) && is_floating(b)) return promote_floats(a, b);
+  if (is_floating(a)) return a;
+  if (is_floating(b)) return b;
+  return promote_integers(a, b);
+}
+
+}  // namespace treadle

@@ -1,0 +1,66 @@
+/// The exception types of the library and `require`, which throws them with a formatted sentence.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "treadle/core/export.h"
+
+namespace treadle {
+
+/// Base of every exception the library throws.
+struct TREADLE_API Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Shapes that do not fit together; the message names both sides.
+struct TREADLE_API ShapeError : Error {
+  using Error::Error;
+};
+
+/// A dtype that an op does not take.
+struct TREADLE_API DTypeError : Error {
+  using Error::Error;
+};
+
+/// A device that is absent or fails, or tensors on different devices.
+struct TREADLE_API DeviceError : Error {
+  using Error::Error;
+};
+
+/// A file whose contents break its format.
+struct TREADLE_API FormatError : Error {
+  using Error::Error;
+};
+
+/// A file or folder that cannot be opened, read or written.
+struct TREADLE_API FileError : Error {
+  using Error::Error;
+};
+
+/// A name or value that does not exist: an op, a model, an option.
+struct TREADLE_API ValueError : Error {
+  using Error::Error;
+};
+
+/// Misuse of automatic differentiation: freed graphs, modified saved tensors.
+struct TREADLE_API AutogradError : Error {
+  using Error::Error;
+};
+
+/// Training that cannot go on: a loss that is not a number.
+struct TREADLE_API TrainingError : Error {
+  using Error::Error;
+};
+
+/// Throws E with the formatted message unless `condition` holds.
+template <class E = Error, class... A>
+void require(bool condition, fmt::format_string<A...> message, A&&... arguments) {
+  if (!condition) [[unlikely]]
+    throw E(fmt::format(message, std::forward<A>(arguments)...));
+}
+
+}  // namespace treadle

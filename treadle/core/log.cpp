@@ -1,0 +1,41 @@
+#include "treadle/core/log.h"
+
+#include <fmt/core.h>
+
+#include <mutex>
+#include <set>
+
+namespace treadle {
+namespace {
+
+std::mutex log_mutex;
+
+LogHandler& handler() {
+  static auto& current = *new LogHandler([](LogLevel level, std::string_view message) {
+    fmt::print(stderr, "treadle: {}{}\n", level == LogLevel::warning ? "warning: " : "", message);
+  });
+  return current;
+}
+
+}  // namespace
+
+void set_log_handler(LogHandler new_handler) {
+  std::lock_guard lock(log_mutex);
+  handler() = std::move(new_handler);
+}
+
+void log(LogLevel level, std::string_view message) {
+  std::lock_guard lock(log_mutex);
+  if (handler()) handler()(level, message);
+}
+
+void log_once(LogLevel level, const std::string& message) {
+  static auto& seen = *new std::set<std::string>;
+  {
+    std::lock_guard lock(log_mutex);
+    if (!seen.insert(message).second) return;
+  }
+  log(level, message);
+}
+
+}  // namespace treadle

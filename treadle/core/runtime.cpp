@@ -1,0 +1,102 @@
+#include "treadle/core/runtime.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "treadle/core/error.h"
+
+namespace treadle {
+namespace {
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "CPU";
+}
+
+class CpuRuntime final : public Runtime {
+ public:
+  void* allocate(size_t bytes) override {
+    void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    require<DeviceError>(memory != nullptr, "cpu: out of memory for {} bytes", bytes);
+    return memory;
+  }
+  void free(void* memory) noexcept override { std::free(memory); }
+  void copy_from_host(void* target, const void* source, size_t bytes) override {
+    std::memcpy(target, source, bytes);
+  }
+  void copy_to_host(void* target, const void* source, size_t bytes) override {
+    std::memcpy(target, source, bytes);
+  }
+  void copy_within(void* target, const void* source, size_t bytes) override {
+    std::memmove(target, source, bytes);
+  }
+  void fill_bytes(void* target, int value, size_t bytes) override { std::memset(target, value, bytes); }
+  void synchronize() override {}
+  void* stream() override { return nullptr; }
+  std::string description() const override {
+    return fmt::format("{}, {} cores", processor_name(), std::thread::hardware_concurrency());
+  }
+};
+
+DeviceProvider& provider(DeviceKind kind) {
+  static DeviceProvider providers[3] = {{[] { return 1; }, [] { return std::string(); },
+                                         [](int) -> Runtime& {
+                                           static auto& cpu = *new CpuRuntime;
+                                           return cpu;
+                                         }},
+                                        {},
+                                        {}};
+  return providers[int(kind)];
+}
+
+}  // namespace
+
+void register_device(DeviceKind kind, DeviceProvider new_provider) { provider(kind) = new_provider; }
+
+int device_count(DeviceKind kind) {
+  if (kind != DeviceKind::cpu) register_everything();
+  auto& p = provider(kind);
+  return p.count ? p.count() : 0;
+}
+
+std::string absence_of(Device device) {
+  if (device.kind == DeviceKind::cpu) return "";
+  register_everything();
+  auto& p = provider(device.kind);
+  if (!p.count) return fmt::format("this build has no {} support", name_of(device.kind));
+  if (device.index >= 0 && device.index < p.count()) return "";
+  std::string reason = p.why_absent();
+  return reason.empty() ? fmt::format("there are {} {} devices", p.count(), name_of(device.kind)) : reason;
+}
+
+Runtime& runtime(Device device) {
+  std::string reason = absence_of(device);
+  require<DeviceError>(reason.empty(), "device {} is not available: {}", to_string(device), reason);
+  return provider(device.kind).get(device.index);
+}
+
+std::string to_string(Device device) {
+  if (device.kind != DeviceKind::cuda) return std::string(name_of(device.kind));
+  return fmt::format("cuda:{}", device.index);
+}
+
+Device device_named(std::string_view name) {
+  if (name == "cpu") return kCpu;
+  if (name == "simt") return kSimt;
+  if (name == "auto") return device_count(DeviceKind::cuda) > 0 ? Device{DeviceKind::cuda, 0} : kCpu;
+  if (name == "cuda") return {DeviceKind::cuda, 0};
+  if (name.starts_with("cuda:")) {
+    int index = -1;
+    auto [end, code] = std::from_chars(name.data() + 5, name.data() + name.size(), index);
+    if (code == std::errc() && end == name.data() + name.size() && index >= 0)
+      return {DeviceKind::cuda, index};
+  }
+  throw ValueError(fmt::format("no device is called '{}'; use auto, cpu, simt, cuda or cuda:N", name));
+}
+
+}  // namespace treadle

@@ -1,0 +1,152 @@
+#include "treadle/core/tensor.h"
+
+#include <cstring>
+
+#include "treadle/core/allocator.h"
+#include "treadle/core/error.h"
+
+namespace treadle {
+
+Storage::Storage(Device device, size_t bytes)
+    : device_(device), bytes_(bytes), data_(allocator(device).allocate(bytes)) {}
+
+Storage::~Storage() { allocator(device_).free(data_, bytes_); }
+
+Tensor Tensor::empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device) {
+  int64_t bytes;
+  require<ShapeError>(!__builtin_mul_overflow(checked_numel(shape), int64_t(size_of(dtype)), &bytes),
+                      "shape {} has too many elements", treadle::to_string(shape));
+  auto data = make_intrusive<TensorData>();
+  data->storage = make_intrusive<Storage>(device, size_t(bytes));
+  data->shape = shape;
+  data->strides = strides;
+  data->dtype = dtype;
+  return Tensor(std::move(data));
+}
+
+Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
+  return empty_strided(shape, contiguous_strides(shape), dtype, device);
+}
+
+Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
+  Tensor result = empty(shape, dtype, device);
+  runtime(device).fill_bytes(result.raw(), 0, size_t(result.numel()) * size_of(dtype));
+  return result;
+}
+
+Tensor Tensor::from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape, Device device) {
+  require<ShapeError>(count == checked_numel(shape), "{} values do not fill shape {}", count,
+                      treadle::to_string(shape));
+  Tensor result = empty(shape, dtype, device);
+  runtime(device).copy_from_host(result.raw(), values, size_t(count) * size_of(dtype));
+  return result;
+}
+
+int64_t Tensor::size(int axis) const { return shape()[normalize_axis(axis, rank(), "size")]; }
+
+void* Tensor::raw() const {
+  return static_cast<char*>(data_->storage->data()) + data_->offset * int64_t(size_of(data_->dtype));
+}
+
+TensorView Tensor::view() const {
+  if (!defined()) return {};
+  return {raw(), dtype(), shape(), strides()};
+}
+
+Tensor Tensor::alias(const Shape& shape, const Strides& strides, int64_t offset) const {
+  auto data = make_intrusive<TensorData>();
+  data->storage = data_->storage;
+  data->offset = data_->offset + offset;
+  data->shape = shape;
+  data->strides = strides;
+  data->dtype = data_->dtype;
+  return Tensor(std::move(data));
+}
+
+void Tensor::assign(const Tensor& other) const {
+  data_->storage = other.data_->storage;
+  data_->offset = other.data_->offset;
+  data_->shape = other.data_->shape;
+  data_->strides = other.data_->strides;
+  data_->dtype = other.data_->dtype;
+}
+
+void Tensor::check_dtype(DType wanted) const {
+  require<DTypeError>(dtype() == wanted, "the tensor holds {}, asked for as {}", name_of(dtype()),
+                      name_of(wanted));
+}
+
+namespace {
+
+/// Extent of memory, in elements, from the first element to the last one reached (strides are never
+/// negative).
+int64_t reach(const Shape& shape, const Strides& strides) {
+  if (shape.numel() == 0) return 0;
+  int64_t last = 0;
+  for (int i = 0; i < shape.rank(); ++i) last += (shape[i] - 1) * strides[i];
+  return last + 1;
+}
+
+/// Copies strided elements of `size` bytes to a row-major block.
+void gather(char*& target, const char* source, size_t size, const Shape& shape, const Strides& strides,
+            int axis) {
+  if (axis == shape.rank()) {
+    std::memcpy(target, source, size);
+    target += size;
+    return;
+  }
+  for (int64_t i = 0; i < shape[axis]; ++i)
+    gather(target, source + i * strides[axis] * int64_t(size), size, shape, strides, axis + 1);
+}
+
+}  // namespace
+
+void Tensor::copy_to_host(void* target) const {
+  size_t size = size_of(dtype());
+  Runtime& device_runtime = runtime(device());
+  if (numel() == 0) return;
+  if (is_contiguous()) return device_runtime.copy_to_host(target, raw(), size_t(numel()) * size);
+  std::vector<char> block(size_t(reach(shape(), strides())) * size);
+  device_runtime.copy_to_host(block.data(), raw(), block.size());
+  char* cursor = static_cast<char*>(target);
+  gather(cursor, block.data(), size, shape(), strides(), 0);
+}
+
+std::vector<double> Tensor::to_doubles() const {
+  return with_type(dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<char> bytes(size_t(numel()) * sizeof(T));
+    copy_to_host(bytes.data());
+    std::vector<double> values(numel());
+    for (size_t i = 0; i < values.size(); ++i) {
+      T value;
+      std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+      values[i] = double(value);
+    }
+    return values;
+  });
+}
+
+std::vector<bool> Tensor::to_bools() const {
+  std::vector<bool> flags;
+  for (double value : to_doubles()) flags.push_back(value != 0);
+  return flags;
+}
+
+double Tensor::item() const {
+  require<ShapeError>(numel() == 1, "item() needs one element, the tensor has shape {}",
+                      treadle::to_string(shape()));
+  return to_doubles()[0];
+}
+
+std::string Tensor::to_string() const {
+  if (!defined()) return "Tensor (undefined)";
+  std::string text = fmt::format("Tensor {} {} {}", name_of(dtype()), treadle::to_string(shape()),
+                                 treadle::to_string(device()));
+  if (numel() > 100) return text;
+  text += " {";
+  for (double value : to_doubles()) text += fmt::format(" {:.6g}", value);
+  return text + " }";
+}
+
+}  // namespace treadle

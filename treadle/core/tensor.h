@@ -1,0 +1,141 @@
+/// Tensor: a handle to a strided view of reference-counted storage on one device.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "treadle/core/device.h"
+#include "treadle/core/dtype.h"
+#include "treadle/core/intrusive.h"
+#include "treadle/core/shape.h"
+#include "treadle/core/tensor_view.h"
+
+namespace treadle {
+
+/// A block of device memory and its version: every write in place raises the version of all views at once.
+class TREADLE_API Storage final : public RefCounted {
+ public:
+  Storage(Device device, size_t bytes);
+  ~Storage() override;
+
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
+  uint64_t version() const { return version_; }
+  void bump_version() { ++version_; }
+
+ private:
+  Device device_;
+  size_t bytes_;
+  void* data_;
+  uint64_t version_ = 0;
+};
+
+/// What automatic differentiation hangs on a tensor; defined by graph/.
+class AutogradState : public RefCounted {};
+
+struct TensorData final : RefCounted {
+  IntrusivePtr<Storage> storage;
+  int64_t offset = 0;  ///< in elements
+  Shape shape;
+  Strides strides;
+  DType dtype = DType::f32;
+  IntrusivePtr<AutogradState> autograd;
+};
+
+/// n-dimensional array. Copying a Tensor copies the handle; `clone()` (ops/copy.h) copies the elements.
+/// An empty handle ("no bias") is allowed wherever an op says so.
+class TREADLE_API Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(IntrusivePtr<TensorData> data) : data_(std::move(data)) {}
+
+  /// Uninitialised memory, row-major.
+  static Tensor empty(const Shape& shape, DType dtype = DType::f32, Device device = kCpu);
+  /// Uninitialised memory with the given dense strides.
+  static Tensor empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device);
+  static Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = kCpu);
+  /// Copies `values` (row-major) to `device`. Throws ShapeError when their number does not fit.
+  template <class T>
+  static Tensor from(std::span<const T> values, const Shape& shape, Device device = kCpu) {
+    return from_bytes(values.data(), int64_t(values.size()), dtype_of<T>(), shape, device);
+  }
+  template <class T>
+  static Tensor from(const std::vector<T>& values, const Shape& shape, Device device = kCpu) {
+    return from(std::span<const T>(values), shape, device);
+  }
+  static Tensor from(std::initializer_list<float> values, const Shape& shape, Device device = kCpu) {
+    return from(std::span<const float>(values.begin(), values.size()), shape, device);
+  }
+
+  bool defined() const { return bool(data_); }
+  const Shape& shape() const { return data_->shape; }
+  const Strides& strides() const { return data_->strides; }
+  int64_t size(int axis) const;
+  int rank() const { return data_->shape.rank(); }
+  int64_t numel() const { return data_->shape.numel(); }
+  DType dtype() const { return data_->dtype; }
+  Device device() const { return data_->storage->device(); }
+  bool is_contiguous() const { return treadle::is_contiguous(shape(), strides()); }
+
+  /// Pointer to the first element, in device memory.
+  void* raw() const;
+  /// Typed pointer to the first element. Throws DTypeError when T is not the tensor's dtype.
+  template <class T>
+  T* data() const {
+    check_dtype(dtype_of<T>());
+    return static_cast<T*>(raw());
+  }
+  TensorView view() const;
+
+  /// A tensor over the same storage with other shape, strides and offset (elements, relative). Not
+  /// differentiable.
+  Tensor alias(const Shape& shape, const Strides& strides, int64_t offset = 0) const;
+  /// The same elements, cut off from the graph.
+  Tensor detach() const { return alias(shape(), strides()); }
+
+  /// The elements, row-major, on the host. Waits for the device. Throws DTypeError when T is not the dtype.
+  template <class T>
+  std::vector<T> to_vector() const {
+    check_dtype(dtype_of<T>());
+    std::vector<T> values(numel());
+    copy_to_host(values.data());
+    return values;
+  }
+  std::vector<bool> to_bools() const;
+  /// The elements as doubles, whatever the dtype. Waits for the device.
+  std::vector<double> to_doubles() const;
+  /// The single element as double. Throws ShapeError when there are more. Waits for the device.
+  double item() const;
+  /// "Tensor f32 [2, 3] cpu" and, for small tensors, the values.
+  std::string to_string() const;
+
+  // Automatic differentiation; defined in graph/autograd.cpp.
+  bool requires_grad() const;
+  /// Marks a leaf as requiring a gradient. Throws AutogradError on results of ops, DTypeError on integers.
+  Tensor& set_requires_grad(bool value = true);
+  /// The accumulated gradient; undefined before the first backward().
+  Tensor grad() const;
+  void set_grad(const Tensor& gradient);
+  /// Adds d(this)/d(leaf) to every leaf's grad. `upstream` defaults to 1 for a single element.
+  void backward(const Tensor& upstream = {}, bool retain_graph = false) const;
+
+  /// Makes this handle, and all copies of it, refer to `other`'s elements; the gradient state stays. For
+  /// moving a parameter to another device.
+  void assign(const Tensor& other) const;
+
+  const IntrusivePtr<TensorData>& handle() const { return data_; }
+  bool same_as(const Tensor& other) const { return data_ == other.data_; }
+
+ private:
+  static Tensor from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape, Device device);
+  void check_dtype(DType wanted) const;
+  void copy_to_host(void* target) const;
+
+  IntrusivePtr<TensorData> data_;
+};
+
+}  // namespace treadle

@@ -1,0 +1,110 @@
+#include "treadle/data/batches.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace treadle {
+namespace {
+
+void check_index(const ImageDataset& dataset, int64_t index) {
+  require<ValueError>(index >= 0 && index < dataset.size(),
+                      "image {} of data set {} was asked for, which has {}", index, dataset.name,
+                      dataset.size());
+}
+
+void check_normalization(const PixelNormalization& normalization, int64_t channels) {
+  const auto& [mean, deviation] = normalization;
+  bool fits = mean.size() == size_t(channels) && deviation.size() == size_t(channels);
+  require<ValueError>((mean.empty() && deviation.empty()) || fits,
+                      "a normalization of {} means and {} deviations does not fit images of {} channels",
+                      mean.size(), deviation.size(), channels);
+  for (float value : deviation) require<ValueError>(value > 0, "the deviation {} is not positive", value);
+}
+
+// Divisions, not products with reciprocals: these are the values that PyTorch's transforms give, bit by bit.
+
+void scale(const uint8_t* __restrict in, float* __restrict out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) out[i] = float(in[i]) / 255.0f;
+}
+
+void scale_and_normalize(const uint8_t* __restrict in, float* __restrict out, int64_t count, float mean,
+                         float deviation) {
+  for (int64_t i = 0; i < count; ++i) out[i] = (float(in[i]) / 255.0f - mean) / deviation;
+}
+
+void convert_image(const uint8_t* in, float* out, const Shape& shape,
+                   const PixelNormalization& normalization) {
+  if (normalization.mean.empty()) return scale(in, out, shape.numel());
+  int64_t plane = shape[1] * shape[2];
+  for (int64_t c = 0; c < shape[0]; ++c)
+    scale_and_normalize(in + c * plane, out + c * plane, plane, normalization.mean[size_t(c)],
+                        normalization.deviation[size_t(c)]);
+}
+
+/// Calls copy(image bytes, position in the batch) for each index and writes the labels.
+template <class Copy>
+void for_each_image(const ImageDataset& dataset, std::span<const int64_t> indices, int64_t* labels,
+                    Copy copy) {
+  int64_t image = dataset.image_shape.numel();
+  for (size_t i = 0; i < indices.size(); ++i) {
+    check_index(dataset, indices[i]);
+    copy(dataset.pixels.data() + indices[i] * image, int64_t(i) * image);
+    labels[i] = dataset.labels[size_t(indices[i])];
+  }
+}
+
+}  // namespace
+
+BatchSampler::BatchSampler(int64_t size, int64_t batch_size, uint64_t seed)
+    : size_(size), batch_size_(batch_size), seed_(seed) {
+  require<ValueError>(size > 0 && batch_size > 0, "batches of {} from {} images: both must be positive",
+                      batch_size, size);
+  order_.resize(size_t(size));
+  shuffle();
+}
+
+void BatchSampler::shuffle() {
+  std::iota(order_.begin(), order_.end(), int64_t(0));
+  SplitMix64 random(SplitMix64::mix(SplitMix64::mix(seed_) + uint64_t(state_.epoch)));
+  for (size_t i = order_.size() - 1; i > 0; --i) std::swap(order_[i], order_[random.below(i + 1)]);
+}
+
+std::span<const int64_t> BatchSampler::next() {
+  if (epoch_finished()) {
+    state_ = {state_.epoch + 1, 0};
+    shuffle();
+  }
+  int64_t count = std::min(batch_size_, size_ - state_.position);
+  std::span batch = std::span<const int64_t>(order_).subspan(size_t(state_.position), size_t(count));
+  state_.position += count;
+  return batch;
+}
+
+void BatchSampler::restore(State state) {
+  bool possible = state.epoch >= 0 && state.position >= 0 && state.position <= size_ &&
+                  (state.position % batch_size_ == 0 || state.position == size_);
+  require<ValueError>(possible,
+                      "epoch {}, position {} is no state of a sampler with batches of {} from {} images",
+                      state.epoch, state.position, batch_size_, size_);
+  state_ = state;
+  shuffle();
+}
+
+void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, float* pixels,
+                  int64_t* labels, const PixelNormalization& normalization) {
+  check_normalization(normalization, dataset.image_shape[0]);
+  for_each_image(dataset, indices, labels, [&](const uint8_t* image, int64_t offset) {
+    convert_image(image, pixels + offset, dataset.image_shape, normalization);
+  });
+}
+
+void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, uint8_t* pixels,
+                  int64_t* labels) {
+  int64_t bytes = dataset.image_shape.numel();
+  for_each_image(dataset, indices, labels, [&](const uint8_t* image, int64_t offset) {
+    std::memcpy(pixels + offset, image, size_t(bytes));
+  });
+}
+
+}  // namespace treadle

@@ -1,0 +1,89 @@
+/// Batches: which images come next, and copying them into a batch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "treadle/core/export.h"
+#include "treadle/data/dataset.h"
+
+namespace treadle {
+
+/// Counter-based random numbers: value k = 1, 2, … of a key is mix(key + k · 0x9e3779b97f4a7c15), with the
+/// finaliser of SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014).
+class SplitMix64 {
+ public:
+  explicit constexpr SplitMix64(uint64_t key) : state_(key) {}
+
+  constexpr uint64_t next() { return mix(state_ += kStep); }
+  /// An integer in [0, bound): the upper half of next() · bound. Its bias is below bound / 2^64.
+  constexpr uint64_t below(uint64_t bound) {
+    return uint64_t((__extension__(unsigned __int128)(next()) * bound) >> 64);
+  }
+
+  static constexpr uint64_t mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  static constexpr uint64_t kStep = 0x9e3779b97f4a7c15;
+  uint64_t state_;
+};
+
+/// Endless batches of indices, every index once per epoch. The order of an epoch is a Fisher–Yates shuffle of
+/// 0 … size-1 drawn from SplitMix64(mix(mix(seed) + epoch)): it depends on seed and epoch alone, not on
+/// earlier epochs.
+class TREADLE_API BatchSampler {
+ public:
+  /// Where the sampler stands: `position` indices of `epoch` have been given out.
+  struct State {
+    int64_t epoch = 0;
+    int64_t position = 0;
+    bool operator==(const State&) const = default;
+  };
+
+  /// Throws ValueError unless size and batch_size are positive.
+  BatchSampler(int64_t size, int64_t batch_size, uint64_t seed);
+
+  /// The indices of the next batch, valid until the next call; the last one of an epoch may be shorter. After
+  /// it, the next epoch begins.
+  std::span<const int64_t> next();
+  /// Whether all batches of state().epoch have been given out.
+  bool epoch_finished() const { return state_.position == size_; }
+  int64_t batches_per_epoch() const { return (size_ + batch_size_ - 1) / batch_size_; }
+
+  State state() const { return state_; }
+  /// Continues as the sampler that gave this state did. Throws ValueError when it is not one of such a
+  /// sampler.
+  void restore(State state);
+
+ private:
+  void shuffle();
+
+  int64_t size_;
+  int64_t batch_size_;
+  uint64_t seed_;
+  State state_;
+  std::vector<int64_t> order_;
+};
+
+/// Per-channel mean and standard deviation of pixel/255; both empty: not normalised.
+struct PixelNormalization {
+  std::vector<float> mean;
+  std::vector<float> deviation;
+};
+
+/// Copies images to pixels[B, C, H, W] as pixel/255, or (pixel/255 - mean[c]) / deviation[c], and their
+/// labels to labels[B]. Throws ValueError for an index beyond the data set, and for a normalization without
+/// one positive deviation per channel.
+TREADLE_API void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, float* pixels,
+                              int64_t* labels, const PixelNormalization& normalization = {});
+
+/// The same with the bytes as they are.
+TREADLE_API void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, uint8_t* pixels,
+                              int64_t* labels);
+
+}  // namespace treadle

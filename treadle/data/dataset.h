@@ -1,0 +1,60 @@
+/// Labelled image sets in memory, and finding and loading the known ones.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treadle/core/error.h"
+#include "treadle/core/export.h"
+#include "treadle/core/shape.h"
+
+namespace treadle {
+
+/// A data set that is nowhere to be found; the message says where it was looked for and how to get it.
+struct TREADLE_API DatasetAbsent : Error {
+  using Error::Error;
+};
+
+/// Images of one size with a label each.
+struct ImageDataset {
+  std::string name;
+  std::vector<std::string> classes;  ///< label → name
+  Shape image_shape;                 ///< [C, H, W]
+  std::vector<uint8_t> pixels;       ///< [N, C, H, W]
+  std::vector<uint8_t> labels;       ///< [N], each below classes.size()
+
+  int64_t size() const { return int64_t(labels.size()); }
+};
+
+struct DatasetSplits {
+  ImageDataset train;
+  ImageDataset test;
+};
+
+/// Loads `fashion-mnist`, `mnist` or `cifar-10` from the first of $TREADLE_DATA/NAME,
+/// $XDG_DATA_HOME/treadle/NAME
+/// (or ~/.local/share/treadle/NAME) and /usr/share/datasets/NAME that holds it, or a folder given by its
+/// path. A folder holds either four IDX files (train-images-idx3-ubyte, train-labels-idx1-ubyte,
+/// t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte; also with '.' before idx, also with .gz) or
+/// data_batch_1.bin … data_batch_5.bin and test_batch.bin (also in a folder cifar-10-batches-bin inside).
+/// Classes of a folder with a known set's name are that set's; else they are "0", "1", … up to the largest
+/// training label. Throws DatasetAbsent, ValueError for a name that is neither known nor a folder, FileError,
+/// and FormatError for damaged files, numbers of images and labels that differ, and labels beyond the
+/// classes.
+TREADLE_API DatasetSplits load_dataset(std::string_view name_or_folder);
+
+/// What `treadle datasets` lists.
+struct KnownDataset {
+  std::string name;
+  std::string description;
+  std::vector<std::string> classes;
+  std::filesystem::path found;  ///< the folder that load_dataset would read; empty when there is none
+  std::string how_to_get;
+};
+
+TREADLE_API std::vector<KnownDataset> known_datasets();
+
+}  // namespace treadle

@@ -1,0 +1,13 @@
+/// Whether cuBLAS can be used. Opened at run time, so that the program starts without it.
+#pragma once
+
+#include <string>
+
+#include "treadle/core/export.h"
+
+namespace treadle {
+
+/// Empty when cuBLAS can be used, else one sentence saying why not.
+TREADLE_API std::string cublas_absence();
+
+}  // namespace treadle

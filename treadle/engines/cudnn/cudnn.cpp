@@ -1,0 +1,96 @@
+#include "treadle/engines/cudnn/cudnn.h"
+
+#include <map>
+#include <mutex>
+
+#include "treadle/core/error.h"
+#include "treadle/core/shared_library.h"
+#include "treadle/engines/cudnn/functions.h"
+#include "treadle/graph/registry.h"
+
+#if __has_include(<cudnn.h>)
+
+namespace treadle::cudnn {
+namespace {
+
+struct Library {
+  SharedLibrary file;
+  Functions functions{};
+};
+
+Library open_library() {
+  Library library{SharedLibrary::open({"libcudnn.so.9"}, {"/usr/local/cuda"})};
+  Functions& f = library.functions;
+  SharedLibrary& file = library.file;
+  file.find(f.error_string, "cudnnGetErrorString");
+  file.find(f.create, "cudnnCreate");
+  file.find(f.set_stream, "cudnnSetStream");
+  file.find(f.create_tensor, "cudnnCreateTensorDescriptor");
+  file.find(f.destroy_tensor, "cudnnDestroyTensorDescriptor");
+  file.find(f.set_tensor, "cudnnSetTensor4dDescriptorEx");
+  file.find(f.create_filter, "cudnnCreateFilterDescriptor");
+  file.find(f.destroy_filter, "cudnnDestroyFilterDescriptor");
+  file.find(f.set_filter, "cudnnSetFilter4dDescriptor");
+  file.find(f.create_convolution, "cudnnCreateConvolutionDescriptor");
+  file.find(f.destroy_convolution, "cudnnDestroyConvolutionDescriptor");
+  file.find(f.set_convolution, "cudnnSetConvolution2dDescriptor");
+  file.find(f.set_group_count, "cudnnSetConvolutionGroupCount");
+  file.find(f.set_math_type, "cudnnSetConvolutionMathType");
+  file.find(f.add_tensor, "cudnnAddTensor");
+  file.find(f.forward_algorithms, "cudnnGetConvolutionForwardAlgorithm_v7");
+  file.find(f.forward_workspace, "cudnnGetConvolutionForwardWorkspaceSize");
+  file.find(f.forward, "cudnnConvolutionForward");
+  file.find(f.input_gradient_algorithms, "cudnnGetConvolutionBackwardDataAlgorithm_v7");
+  file.find(f.input_gradient_workspace, "cudnnGetConvolutionBackwardDataWorkspaceSize");
+  file.find(f.input_gradient, "cudnnConvolutionBackwardData");
+  file.find(f.weight_gradient_algorithms, "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
+  file.find(f.weight_gradient_workspace, "cudnnGetConvolutionBackwardFilterWorkspaceSize");
+  file.find(f.weight_gradient, "cudnnConvolutionBackwardFilter");
+  return library;
+}
+
+const Library& library() {
+  static const Library& opened = *new Library(open_library());
+  return opened;
+}
+
+cudnnHandle_t make_handle(void* stream) {
+  cudnnHandle_t handle = nullptr;
+  check(functions()->create(&handle), "cudnnCreate");
+  check(functions()->set_stream(handle, static_cast<cudaStream_t>(stream)), "cudnnSetStream");
+  return handle;
+}
+
+}  // namespace
+
+const Functions* functions() { return library().file.is_open() ? &library().functions : nullptr; }
+
+cudnnHandle_t handle_of(void* stream) {
+  static std::mutex mutex;
+  static auto& handles = *new std::map<void*, cudnnHandle_t>;
+  std::lock_guard lock(mutex);
+  auto& handle = handles[stream];
+  if (!handle) handle = make_handle(stream);
+  return handle;
+}
+
+void check(cudnnStatus_t status, const char* what) {
+  require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "cuDNN: {}: {}", what,
+                       functions()->error_string(status));
+}
+
+}  // namespace treadle::cudnn
+
+std::string treadle::cudnn_absence() { return cudnn::library().file.absence(); }
+
+#else
+
+std::string treadle::cudnn_absence() { return "this program was built without cuDNN's headers"; }
+
+#endif
+
+namespace treadle::cudnn {
+
+void register_cudnn(Registry& registry) { registry.add_engine(Engine::cudnn, cudnn_absence); }
+
+}  // namespace treadle::cudnn

@@ -1,0 +1,114 @@
+/// conv2d and its gradients by oneDNN: the batch is cut into slices, one single-threaded call each.
+#include <algorithm>
+
+#include "treadle/core/parallel_for.h"
+#include "treadle/engines/onednn/onednn.h"
+#include "treadle/graph/registry.h"
+#include "treadle/ops/conv2d_options.h"
+
+namespace treadle::onednn {
+namespace {
+
+TreadleOnednnConv2d options_for_plugin(const Conv2dOptions& o) {
+  return {{o.stride.height, o.stride.width},
+          {o.padding.top, o.padding.left},
+          {o.padding.bottom, o.padding.right},
+          {o.dilation.height, o.dilation.width},
+          o.groups,
+          TREADLE_ONEDNN_LAYOUT_AUTOMATIC};
+}
+
+/// Images [begin, end) of a batch.
+TreadleOnednnTensor images(const TensorView& batch, int64_t begin, int64_t end) {
+  TreadleOnednnTensor slice = describe(batch);
+  slice.data = batch.as<float>() + begin * batch.strides[0];
+  slice.shape[0] = end - begin;
+  return slice;
+}
+
+/// Slices of a batch of N images: one for each thread, whether or not they are free, so that sums over slices
+/// always add up in the same way.
+int64_t slices_of(int64_t N) { return std::min<int64_t>(N, num_threads()); }
+
+/// Calls f(slice, first image, end) for every slice, spread over threads.
+template <class F>
+void for_each_slice(int64_t N, F f) {
+  const int64_t slices = slices_of(N);
+  parallel_for(slices, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t slice = begin; slice < end; ++slice) f(slice, N * slice / slices, N * (slice + 1) / slices);
+  });
+}
+
+void run_forward(const Call& call) {
+  const TensorView &x = call.input(0), &y = call.output();
+  const auto options = options_for_plugin(call.options<Conv2dOptions>());
+  const TreadleOnednnTensor w = describe(call.input(1));
+  const TreadleOnednnTensor b = call.has_input(2) ? describe(call.input(2)) : TreadleOnednnTensor{};
+  for_each_slice(x.shape[0], [&](int64_t, int64_t begin, int64_t end) {
+    const auto part_x = images(x, begin, end), part_y = images(y, begin, end);
+    call_plugin("conv2d", [&](char* message, size_t size) {
+      return api()->conv2d_forward(&options, &part_x, &w, b.data ? &b : nullptr, &part_y, message, size);
+    });
+  });
+}
+
+void run_input_gradient(const Call& call) {
+  const TensorView &dy = call.input(0), &dx = call.output();
+  const auto options = options_for_plugin(call.options<Conv2dInputGradientOptions>());
+  const TreadleOnednnTensor w = describe(call.input(1));
+  for_each_slice(dy.shape[0], [&](int64_t, int64_t begin, int64_t end) {
+    const auto part_dy = images(dy, begin, end), part_dx = images(dx, begin, end);
+    call_plugin("conv2d_input_gradient", [&](char* message, size_t size) {
+      return api()->conv2d_input_gradient(&options, &part_dy, &w, &part_dx, message, size);
+    });
+  });
+}
+
+/// dw = Σ over slices of the row-major `partial` [slices, numel of dw], in order.
+void add_slices(const float* partial, int64_t slices, const TensorView& dw) {
+  constexpr int64_t kGrain = 1 << 14;
+  const int64_t count = dw.numel();
+  float* sums = dw.as<float>();
+  parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+    std::copy(partial + begin, partial + end, sums + begin);
+    for (int64_t slice = 1; slice < slices; ++slice)
+      for (int64_t i = begin; i < end; ++i) sums[i] += partial[slice * count + i];
+  });
+}
+
+/// Each slice sums into a dw of its own.
+void run_weight_gradient(const Call& call) {
+  const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
+  const auto options = options_for_plugin(call.options<Conv2dWeightGradientOptions>());
+  const int64_t slices = slices_of(x.shape[0]);
+  float* partial = slices > 1 ? call.workspace<float>(slices * dw.numel()) : dw.as<float>();
+  for_each_slice(x.shape[0], [&](int64_t slice, int64_t begin, int64_t end) {
+    const auto part_x = images(x, begin, end), part_dy = images(dy, begin, end);
+    TreadleOnednnTensor part_dw = describe(dw);
+    part_dw.data = partial + slice * dw.numel();
+    call_plugin("conv2d_weight_gradient", [&](char* message, size_t size) {
+      return api()->conv2d_weight_gradient(&options, &part_x, &part_dy, &part_dw, nullptr, message, size);
+    });
+  });
+  if (slices > 1) add_slices(partial, slices, dw);
+}
+
+bool takes_call(const Call& call) { return takes({&call.input(0), &call.input(1), &call.output()}); }
+
+}  // namespace
+
+void register_conv2d(Registry& registry) {
+  auto add = [&](const char* op, void (*run)(const Call&)) {
+    registry.add_variant(op, {.name = "onednn",
+                              .device = DeviceKind::cpu,
+                              .run = run,
+                              .when = takes_call,
+                              .preference = 20,
+                              .engine = Engine::onednn});
+  };
+  add("conv2d", run_forward);
+  add("conv2d_input_gradient", run_input_gradient);
+  add("conv2d_weight_gradient", run_weight_gradient);
+}
+
+}  // namespace treadle::onednn

@@ -1,0 +1,111 @@
+#include "treadle/engines/onednn/onednn.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "treadle/core/error.h"
+#include "treadle/graph/registry.h"
+
+namespace treadle {
+namespace onednn {
+namespace {
+
+constexpr const char* kFile = "libtreadle-onednn.so";
+
+/// The folder of the file that holds this code: the library, or the program it was linked into.
+std::filesystem::path folder_of_this_code() {
+  Dl_info info{};
+  if (!dladdr(reinterpret_cast<const void*>(&api), &info) || !info.dli_fname) return {};
+  return std::filesystem::path(info.dli_fname).parent_path();
+}
+
+std::filesystem::path folder_of_program() {
+  std::error_code failure;
+  return std::filesystem::read_symlink("/proc/self/exe", failure).parent_path();
+}
+
+std::vector<std::filesystem::path> candidates() {
+  std::vector<std::filesystem::path> files;
+  auto add = [&](const std::filesystem::path& folder) { files.push_back(folder / kFile); };
+  if (const char* folder = std::getenv("TREADLE_PLUGINS"); folder && *folder) add(folder);
+  for (const auto& folder : {folder_of_program(), folder_of_this_code()}) {
+    if (!folder.is_absolute())
+      continue;  // unknown, or how the program was called: not a place to load code from
+    add(folder);
+    add(folder.parent_path());
+    add(folder / "treadle");
+    add(folder.parent_path() / "lib" / "treadle");
+  }
+  return files;
+}
+
+struct Plugin {
+  const TreadleOnednnApi* api = nullptr;
+  std::string absence;
+};
+
+Plugin open_file(const std::filesystem::path& file) {
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) return {nullptr, fmt::format("oneDNN: {}", dlerror())};
+  auto* table_of = reinterpret_cast<const TreadleOnednnApi* (*)(int)>(dlsym(library, "treadle_onednn_api"));
+  const TreadleOnednnApi* table = table_of ? table_of(TREADLE_ONEDNN_ABI_VERSION) : nullptr;
+  if (!table)
+    return {nullptr,
+            fmt::format("oneDNN: {} does not speak version {}", file.string(), TREADLE_ONEDNN_ABI_VERSION)};
+  return {table, ""};
+}
+
+/// The first file that exists decides, so that a broken plugin is reported and not passed over.
+Plugin open_plugin() {
+  std::string searched;
+  for (const auto& file : candidates()) {
+    std::error_code failure;
+    if (std::filesystem::exists(file, failure)) return open_file(file);
+    searched.append(" ").append(file.string());
+  }
+  return {nullptr, fmt::format("oneDNN: {} was not found; searched:{}", kFile, searched)};
+}
+
+const Plugin& plugin() {
+  static const Plugin opened = open_plugin();
+  return opened;
+}
+
+}  // namespace
+
+const TreadleOnednnApi* api() { return plugin().api; }
+
+TreadleOnednnTensor describe(const TensorView& view) {
+  TreadleOnednnTensor tensor{view.data, TREADLE_ONEDNN_F32, view.shape.rank(), {}, {}};
+  for (int axis = 0; axis < view.shape.rank(); ++axis)
+    tensor.shape[axis] = view.shape[axis], tensor.strides[axis] = view.strides[axis];
+  return tensor;
+}
+
+bool takes(std::initializer_list<const TensorView*> operands) {
+  for (const TensorView* operand : operands)
+    if (operand->dtype != DType::f32 || operand->numel() == 0 ||
+        operand->shape.rank() > TREADLE_ONEDNN_MAX_RANK)
+      return false;
+  return api() != nullptr;
+}
+
+void require_success(int status, const char* op, const char* message) {
+  require(status == TREADLE_ONEDNN_OK, "{}: oneDNN: {}", op, message);
+}
+
+}  // namespace onednn
+
+std::string onednn_absence() { return onednn::plugin().absence; }
+
+std::string onednn_version() { return onednn::api() ? onednn::api()->onednn_version() : ""; }
+
+namespace onednn {
+
+void register_onednn(Registry& registry) { registry.add_engine(Engine::onednn, onednn_absence); }
+
+}  // namespace onednn
+}  // namespace treadle

@@ -1,0 +1,42 @@
+/// The oneDNN plugin, opened at run time on first use: its table of functions, or why there is none.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+
+#include "treadle/core/export.h"
+#include "treadle/core/tensor_view.h"
+#include "treadle/engines/onednn/plugin/api.h"
+
+namespace treadle {
+
+/// Why libtreadle-onednn.so cannot be used, naming the places that were searched; empty when it can.
+TREADLE_API std::string onednn_absence();
+/// oneDNN's own version; empty when the plugin is absent.
+TREADLE_API std::string onednn_version();
+
+namespace onednn {
+
+/// The plugin's functions, valid until the process ends; null when it is absent. It is searched in
+/// $TREADLE_PLUGINS, beside the program and the library, and in lib/treadle of where they are installed.
+const TreadleOnednnApi* api();
+
+/// A view for the plugin.
+TreadleOnednnTensor describe(const TensorView& view);
+
+/// Whether the plugin is there and takes these operands: f32, no extent of 0.
+bool takes(std::initializer_list<const TensorView*> operands);
+
+/// Throws Error with the plugin's message unless `status` is TREADLE_ONEDNN_OK.
+void require_success(int status, const char* op, const char* message);
+
+/// Calls function(message, size), one of the plugin's, and throws Error with its message when it fails.
+template <class Function>
+void call_plugin(const char* op, Function function) {
+  char message[256] = "";
+  const int status = function(message, sizeof message);
+  require_success(status, op, message);
+}
+
+}  // namespace onednn
+}  // namespace treadle

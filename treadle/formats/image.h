@@ -1,0 +1,49 @@
+/// Images as 8-bit pixels: reading PNG and JPEG, writing PNG, grey conversion and resizing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "treadle/core/export.h"
+
+namespace treadle {
+
+/// Rows from the top, pixels interleaved: pixels[(y * width + x) * channels + c]; 1 channel is grey, 3 are
+/// RGB.
+struct Image {
+  int width = 0;
+  int height = 0;
+  int channels = 0;
+  std::vector<uint8_t> pixels;
+};
+
+/// The most pixels of an image that is read.
+inline constexpr int64_t kMaxImagePixels = int64_t(64) << 20;
+
+/// Reads a PNG or JPEG file, told apart by its first bytes. Grey files give 1 channel, all others 3. A PNG's
+/// 16 bits are reduced to 8, its palette is resolved, its transparency is laid over white; a JPEG's EXIF
+/// orientation is not applied. Throws FileError, and FormatError for damaged, cut, oversized, CMYK and other
+/// files.
+TREADLE_API Image load_image(const std::filesystem::path& path);
+
+/// The same from memory; `name` stands for the path in messages. Throws FormatError.
+TREADLE_API Image parse_image(std::span<const std::byte> bytes, std::string_view name = "image data",
+                              int64_t max_pixels = kMaxImagePixels);
+
+/// Writes an image of 1 or 3 channels atomically (see write_file_atomically). Throws FileError, ValueError.
+TREADLE_API void save_png(const std::filesystem::path& path, const Image& image);
+
+/// Luma of ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B, rounded. A grey image is returned as it is. Throws
+/// ValueError.
+TREADLE_API Image to_grey(const Image& image);
+
+/// Bilinear resize with half-pixel centres: output pixel i lies at (i + 0.5) · old / new - 0.5. When an axis
+/// shrinks, the triangle filter is widened by old / new, so that every input pixel counts (no aliasing).
+/// Throws ValueError.
+TREADLE_API Image resize_bilinear(const Image& image, int width, int height);
+
+}  // namespace treadle

@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "treadle/core/allocator.h"
+#include "treadle/core/error.h"
+#include "treadle/graph/autograd.h"
+#include "treadle/graph/op.h"
+#include "treadle/graph/select.h"
+#include "treadle/graph/settings.h"
+
+namespace treadle {
+
+Settings& settings() {
+  static auto& current = *new Settings;
+  return current;
+}
+
+void require_same_dtype(const char* op, Specs inputs) {
+  for (const TensorSpec& spec : inputs)
+    require<DTypeError>(!spec.defined || spec.dtype == inputs[0].dtype, "{}: operands are {} and {}", op,
+                        name_of(inputs[0].dtype), name_of(spec.dtype));
+}
+
+namespace {
+
+/// Scratch blocks, given back when the call is over; reuse is safe because each device runs one stream in
+/// order.
+class CallWorkspace final : public Workspace {
+ public:
+  explicit CallWorkspace(Device device) : device_(device) {}
+  ~CallWorkspace() {
+    for (auto& [memory, bytes] : blocks_) allocator(device_).free(memory, bytes);
+  }
+  void* take(size_t bytes) override {
+    blocks_.emplace_back(nullptr, bytes);
+    return blocks_.back().first = allocator(device_).allocate(bytes);
+  }
+
+ private:
+  Device device_;
+  std::vector<std::pair<void*, size_t>> blocks_;
+};
+
+Device common_device(const Op& op, const std::vector<Tensor>& inputs) {
+  const Tensor* first = nullptr;
+  for (const Tensor& input : inputs) {
+    if (!input.defined()) continue;
+    if (!first) first = &input;
+    require<DeviceError>(input.device() == first->device(), "{}: operands are on {} and {}", op.name,
+                         to_string(first->device()), to_string(input.device()));
+  }
+  require<ValueError>(first != nullptr, "{}: no operand is given", op.name);
+  return first->device();
+}
+
+void check_dtype(const Op& op, const std::vector<TensorSpec>& specs) {
+  DType dtype = specs[op.dtype_operand].dtype;
+  require<DTypeError>(op.dtypes.contains(dtype), "{}: dtype {} is not taken", op.name, name_of(dtype));
+}
+
+void run(const Op& op, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
+         const Attributes& attributes, Device device) {
+  std::vector<TensorView> views;
+  views.reserve(inputs.size() + outputs.size());
+  bool anything = false;
+  for (const Tensor& input : inputs) views.push_back(input.view());
+  for (const Tensor& output : outputs) views.push_back(output.view()), anything |= output.numel() > 0;
+  if (!anything) return;
+  CallWorkspace workspace(device);
+  std::span<const TensorView> all(views);
+  Call call{all.first(inputs.size()), all.subspan(inputs.size()), attributes,
+            device.kind == DeviceKind::cpu ? nullptr : runtime(device).stream(), &workspace};
+  select_variant(op, call, device.kind).run(call);
+}
+
+std::vector<TensorSpec> specs_of(const std::vector<Tensor>& tensors) {
+  std::vector<TensorSpec> specs;
+  specs.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) specs.push_back(TensorSpec::of(tensor));
+  return specs;
+}
+
+}  // namespace
+
+std::vector<Tensor> apply(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes) {
+  Device device = common_device(op, inputs);
+  auto specs = specs_of(inputs);
+  check_dtype(op, specs);
+  std::vector<Tensor> outputs;
+  if (op.direct) {
+    outputs = op.direct(inputs, attributes);
+  } else {
+    auto result_specs = op.infer(specs, attributes);
+    outputs.reserve(result_specs.size());
+    for (const TensorSpec& spec : result_specs)
+      outputs.push_back(Tensor::empty_strided(spec.shape, spec.strides, spec.dtype, device));
+    run(op, inputs, outputs, attributes, device);
+  }
+  if (gradient_mode()) record_node(op, inputs, outputs, attributes);
+  return outputs;
+}
+
+void apply_in_place(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes) {
+  Device device = common_device(op, inputs);
+  auto specs = specs_of(inputs);
+  check_dtype(op, specs);
+  op.infer(specs, attributes);
+  std::vector<Tensor> outputs;
+  for (int index : op.mutates) {
+    require<AutogradError>(!gradient_mode() || !inputs[index].requires_grad(),
+                           "{}: a tensor that requires a gradient is updated in place only under NoGrad",
+                           op.name);
+    outputs.push_back(inputs[index]);
+  }
+  run(op, inputs, outputs, attributes, device);
+  for (const Tensor& output : outputs) output.handle()->storage->bump_version();
+}
+
+}  // namespace treadle

@@ -1,0 +1,36 @@
+/// Reverse-mode automatic differentiation, eager: apply() leaves nodes, backward() visits them, newest first.
+///
+/// Gradients accumulate in the leaves. There is no gradient of a gradient.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "treadle/core/tensor.h"
+#include "treadle/graph/op.h"
+
+namespace treadle {
+
+/// Whether ops leave nodes in this thread.
+TREADLE_API bool gradient_mode();
+
+/// While one lives, ops of this thread leave no nodes.
+class TREADLE_API NoGrad {
+ public:
+  NoGrad();
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// Calls `hook` with the leaf's gradient each time backward() has completed it.
+TREADLE_API void register_gradient_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook);
+
+/// Used by apply(): connects outputs to inputs when one of them requires a gradient.
+void record_node(const Op& op, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs,
+                 const Attributes& attributes);
+
+}  // namespace treadle

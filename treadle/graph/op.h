@@ -1,0 +1,174 @@
+/// Op: everything that is declared about an operation, once. Tests, docs and the program derive the rest from
+/// it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "treadle/core/tensor.h"
+#include "treadle/graph/options.h"
+#include "treadle/graph/variant.h"
+
+namespace treadle {
+
+/// Shape, layout and dtype of an operand; `defined` is false for one that was left out.
+struct TensorSpec {
+  Shape shape;
+  Strides strides;
+  DType dtype = DType::f32;
+  bool defined = true;
+
+  /// Row-major.
+  static TensorSpec of(const Shape& shape, DType dtype) {
+    return {shape, contiguous_strides(shape), dtype, true};
+  }
+  static TensorSpec of(const Tensor& tensor) {
+    if (!tensor.defined()) return {{}, {}, DType::f32, false};
+    return {tensor.shape(), tensor.strides(), tensor.dtype(), true};
+  }
+};
+using Specs = std::span<const TensorSpec>;
+
+/// A set of dtypes.
+class DTypeSet {
+ public:
+  constexpr DTypeSet(std::initializer_list<DType> dtypes) {
+    for (DType dtype : dtypes) bits_ |= 1u << int(dtype);
+  }
+  constexpr bool contains(DType dtype) const { return bits_ >> int(dtype) & 1u; }
+
+ private:
+  uint32_t bits_ = 0;
+};
+inline constexpr DTypeSet kFloating{DType::f32, DType::f64, DType::f16, DType::bf16};
+inline constexpr DTypeSet kNumeric{DType::f32, DType::f64, DType::f16, DType::bf16, DType::i8,
+                                   DType::u8,  DType::i16, DType::i32, DType::i64};
+inline constexpr DTypeSet kEveryDType{DType::f32, DType::f64, DType::f16, DType::bf16, DType::i8,
+                                      DType::u8,  DType::i16, DType::i32, DType::i64,  DType::boolean};
+
+/// A row-major array of doubles: what references compute on.
+struct ReferenceTensor {
+  Shape shape;
+  std::vector<double> values;
+  bool defined = true;
+
+  static ReferenceTensor zeros(const Shape& shape) {
+    return {shape, std::vector<double>(size_t(shape.numel()))};
+  }
+};
+using ReferenceInputs = std::span<const ReferenceTensor>;
+
+/// What a gradient may see of the call it belongs to.
+class GradientContext {
+ public:
+  virtual const Attributes& attributes() const = 0;
+  /// A saved input; the op's `saves` must name it. Throws AutogradError when it was modified since.
+  virtual Tensor input(int i) const = 0;
+  /// A saved output.
+  virtual Tensor output(int i) const = 0;
+  /// The gradient that arrived for output i; undefined means zero.
+  virtual Tensor upstream(int i = 0) const = 0;
+  /// Whether input i needs a gradient; work for others can be left out.
+  virtual bool needs(int i) const = 0;
+  virtual const TensorSpec& input_spec(int i) const = 0;
+  virtual const TensorSpec& output_spec(int i = 0) const = 0;
+  template <class Options>
+  const Options& options() const {
+    return attributes().as<Options>();
+  }
+
+ protected:
+  ~GradientContext() = default;
+};
+
+/// What a node keeps for its gradient: input or output number `index`.
+struct Saved {
+  enum Kind { input, output } kind;
+  int index;
+};
+
+/// How a test fills an input.
+struct TestFill {
+  enum Kind {
+    apart,  ///< distinct values spread over [low, high], in seeded random order, never a multiple of the step
+    uniform,   ///< seeded uniform in [low, high)
+    integers,  ///< seeded integers in [low, high]
+    constant   ///< low
+  } kind = apart;
+  double low = -2, high = 2;
+};
+
+/// How a test lays an input out in memory.
+enum class TestLayout : uint8_t { contiguous, channels_last, transposed, sliced, expanded };
+
+struct TestInput {
+  Shape shape;
+  TestFill fill = {};
+  TestLayout layout = TestLayout::contiguous;
+  /// A fixed dtype (labels, conditions); others take the dtype under test.
+  std::vector<DType> dtype = {};
+  bool defined = true;
+  /// Whether finite differences are taken along it.
+  bool differentiable = true;
+};
+
+struct TestCase {
+  std::string label;
+  std::vector<TestInput> inputs;
+  Attributes attributes = {};
+};
+
+/// How rounding errors of a variant are bounded against the reference.
+struct ErrorModel {
+  enum Scale {
+    result,           ///< |result|
+    absolute_inputs,  ///< the reference on the inputs' absolute values: sums of products
+    largest_input     ///< the largest |input| (cancellation inside a formula)
+  } scale = result;
+  /// Roundings per result: the length of its sum, or the ulps of its formula.
+  double terms = 2;
+};
+
+struct Op {
+  std::string name;
+  /// Equation and shapes, one line.
+  std::string summary;
+  const OptionsSchema* options = nullptr;
+  /// What input `dtype_operand` may hold; tests run the op once for each.
+  DTypeSet dtypes = kFloating;
+  int dtype_operand = 0;
+  /// Shapes, layouts and dtypes of the outputs. Throws ShapeError, DTypeError.
+  std::vector<TensorSpec> (*infer)(Specs inputs, const Attributes& attributes) = nullptr;
+  /// Plain loops in double, for tests.
+  std::vector<ReferenceTensor> (*reference)(ReferenceInputs inputs, const Attributes& attributes) = nullptr;
+  /// Gradients of the inputs, in terms of other ops; undefined where `needs` is false or the gradient is
+  /// zero.
+  std::vector<Tensor> (*gradient)(const GradientContext& context) = nullptr;
+  std::vector<Saved> saves = {};
+  /// Outputs that carry no gradient (indices), by number.
+  std::vector<int> not_differentiable = {};
+  /// For views and transfers: makes the outputs itself; such an op has no variants.
+  std::vector<Tensor> (*direct)(std::span<const Tensor> inputs, const Attributes& attributes) = nullptr;
+  /// For updates in place: output j is input mutates[j].
+  std::vector<int> mutates = {};
+  std::vector<TestCase> (*cases)() = nullptr;
+  ErrorModel (*error)(Specs inputs, const Attributes& attributes) = nullptr;
+  std::vector<Variant> variants = {};
+};
+
+/// Runs an op: checks the operands, infers the outputs, picks a variant, runs it, and leaves a node when a
+/// gradient is required. The one call below every typed function.
+TREADLE_API std::vector<Tensor> apply(const Op& op, std::vector<Tensor> inputs,
+                                      const Attributes& attributes = {});
+
+/// The same for an op that updates inputs in place; raises their version.
+TREADLE_API void apply_in_place(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes = {});
+
+/// Throws DTypeError unless all defined operands have the first one's dtype.
+TREADLE_API void require_same_dtype(const char* op, Specs inputs);
+
+}  // namespace treadle

@@ -1,0 +1,83 @@
+#include "treadle/graph/options.h"
+
+#include <fmt/ranges.h>
+
+#include "treadle/core/error.h"
+
+namespace treadle {
+
+void Attributes::throw_wrong_type() { throw ValueError("an op was given the options of another op"); }
+
+std::string to_string(const OptionValue& value) {
+  return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+}
+
+namespace option_conversion {
+namespace {
+
+template <class T>
+const T& expect(const OptionValue& value, const char* kind) {
+  const T* held = std::get_if<T>(&value);
+  require<ValueError>(held != nullptr, "the value {} is not {}", to_string(value), kind);
+  return *held;
+}
+
+/// A list of 1 or `count` numbers; one number stands for all.
+std::vector<int64_t> expect_list(const OptionValue& value, size_t count) {
+  if (auto* number = std::get_if<int64_t>(&value)) return std::vector<int64_t>(count, *number);
+  auto list = expect<std::vector<int64_t>>(value, "a list of integers");
+  if (list.size() == 1) return std::vector<int64_t>(count, list[0]);
+  require<ValueError>(list.size() == count, "the value {} does not have {} entries", to_string(value), count);
+  return list;
+}
+
+}  // namespace
+
+void from_value(const OptionValue& value, bool& field) { field = expect<bool>(value, "true or false"); }
+void from_value(const OptionValue& value, int64_t& field) { field = expect<int64_t>(value, "an integer"); }
+void from_value(const OptionValue& value, double& field) {
+  auto* integer = std::get_if<int64_t>(&value);
+  field = integer ? double(*integer) : expect<double>(value, "a number");
+}
+void from_value(const OptionValue& value, std::string& field) {
+  field = expect<std::string>(value, "a string");
+}
+void from_value(const OptionValue& value, DType& field) {
+  field = dtype_named(expect<std::string>(value, "a dtype"));
+}
+void from_value(const OptionValue& value, Pair& field) {
+  auto list = expect_list(value, 2);
+  field = Pair(list[0], list[1]);
+}
+void from_value(const OptionValue& value, Pads& field) {
+  auto* list = std::get_if<std::vector<int64_t>>(&value);
+  if (list && list->size() == 2) {
+    field = Pads(Pair((*list)[0], (*list)[1]));
+  } else {
+    auto four = expect_list(value, 4);
+    field = Pads(four[0], four[1], four[2], four[3]);
+  }
+}
+void from_value(const OptionValue& value, Dims& field) {
+  field = {};
+  for (int64_t entry : expect<std::vector<int64_t>>(value, "a list of integers")) field.push_back(entry);
+}
+
+}  // namespace option_conversion
+
+std::string OptionsSchema::describe(const Attributes& attributes) const {
+  std::string text;
+  for (auto& f : fields)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", f.name, to_string(f.get(attributes.data())));
+  return text;
+}
+
+const OptionField& OptionsSchema::field(const std::string& name) const {
+  for (auto& f : fields)
+    if (f.name == name) return f;
+  std::string known;
+  for (auto& f : fields) known += " " + f.name;
+  throw ValueError(fmt::format("no option is called '{}'; known are{}", name, known));
+}
+
+}  // namespace treadle

@@ -1,0 +1,73 @@
+#include "treadle/graph/registry.h"
+
+#include <algorithm>
+
+#include "treadle/core/error.h"
+#include "treadle/core/runtime.h"
+
+namespace treadle {
+
+Op& Registry::add(Op op) {
+  require<ValueError>(!contains(op.name), "an op called '{}' is already registered", op.name);
+  std::string name = op.name;
+  return *(ops_[name] = std::make_unique<Op>(std::move(op)));
+}
+
+void Registry::add_variant(const std::string& op, const Variant& variant) {
+  waiting_.emplace_back(op, variant);
+}
+
+void add_variant(Registry& registry, const char* op, const Variant& variant) {
+  registry.add_variant(op, variant);
+}
+
+bool Registry::contains(const std::string& name) const { return ops_.count(name) != 0; }
+
+const Op& Registry::find(const std::string& name) const {
+  auto found = ops_.find(name);
+  require<ValueError>(found != ops_.end(), "no op is called '{}'; `treadle ops` lists them", name);
+  return *found->second;
+}
+
+std::vector<const Op*> Registry::ops() const {
+  std::vector<const Op*> list;
+  for (auto& [name, op] : ops_) list.push_back(op.get());
+  return list;
+}
+
+std::string Registry::engine_absence(Engine engine) const {
+  if (engine == Engine::own) return "";
+  auto found = engines_.find(engine);
+  return found == engines_.end() ? fmt::format("this build has no {} support", name_of(engine))
+                                 : found->second();
+}
+
+void Registry::finish() {
+  for (auto& [name, variant] : waiting_) {
+    auto found = ops_.find(name);
+    require<ValueError>(found != ops_.end(), "variant '{}' belongs to no op: '{}'", variant.name, name);
+    found->second->variants.push_back(variant);
+  }
+  waiting_.clear();
+  for (auto& [name, op] : ops_)
+    std::stable_sort(op->variants.begin(), op->variants.end(),
+                     [](const Variant& a, const Variant& b) { return a.preference > b.preference; });
+}
+
+namespace detail {
+Registry& mutable_registry() {
+  static auto& instance = *new Registry;
+  return instance;
+}
+}  // namespace detail
+
+const Registry& registry() {
+  register_everything();
+  return detail::mutable_registry();
+}
+
+std::string absence_of(Engine engine) { return registry().engine_absence(engine); }
+
+const Op& op_named(const std::string& name) { return registry().find(name); }
+
+}  // namespace treadle

@@ -1,0 +1,54 @@
+/// Registry: the ops that were linked, by name, with their variants.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "treadle/graph/op.h"
+
+namespace treadle {
+
+class TREADLE_API Registry {
+ public:
+  /// Declares an op. Throws ValueError when the name is taken.
+  Op& add(Op op);
+  void add_variant(const std::string& op, const Variant& variant);
+  /// Makes an engine known, with the reason why its library cannot be used (empty when it can), asked when
+  /// needed.
+  void add_engine(Engine engine, std::string (*absence)()) { engines_[engine] = absence; }
+  std::string engine_absence(Engine engine) const;
+  /// How gradients that meet are added; set by the op that adds.
+  void set_accumulate(Tensor (*add)(const Tensor&, const Tensor&)) { accumulate_ = add; }
+  Tensor accumulate(const Tensor& a, const Tensor& b) const { return accumulate_(a, b); }
+
+  const Op& find(const std::string& name) const;
+  bool contains(const std::string& name) const;
+  /// Sorted by name.
+  std::vector<const Op*> ops() const;
+  /// Attaches variants that were registered before their op, and sorts by preference. Throws for unknown ops.
+  void finish();
+
+ private:
+  std::map<std::string, std::unique_ptr<Op>> ops_;
+  std::vector<std::pair<std::string, Variant>> waiting_;
+  std::map<Engine, std::string (*)()> engines_;
+  Tensor (*accumulate_)(const Tensor&, const Tensor&) = nullptr;
+};
+
+/// The process's registry, filled on first use.
+TREADLE_API const Registry& registry();
+
+/// Why an engine cannot be used; empty when it can.
+TREADLE_API std::string absence_of(Engine engine);
+
+/// The op of that name, for a typed function: `static const Op& op = op_named("relu");`
+TREADLE_API const Op& op_named(const std::string& name);
+
+namespace detail {
+/// Filled by the generated register_everything().
+Registry& mutable_registry();
+}  // namespace detail
+
+}  // namespace treadle

@@ -1,0 +1,19 @@
+/// Which variant of an op serves a call.
+#pragma once
+
+#include "treadle/graph/op.h"
+
+namespace treadle {
+
+/// The variant the user named, else the preferred one that applies. Throws ValueError for an unknown name or
+/// one that does not apply, DeviceError when the device has none that takes the call.
+TREADLE_API const Variant& select_variant(const Op& op, const Call& call, DeviceKind device);
+
+/// The variant of that name for a device. Throws ValueError listing the known ones.
+TREADLE_API const Variant& variant_named(const Op& op, DeviceKind device, const std::string& name);
+
+/// All variants that apply to a call, most preferred first, whatever the settings.
+TREADLE_API std::vector<const Variant*> applicable_variants(const Op& op, const Call& call,
+                                                            DeviceKind device);
+
+}  // namespace treadle

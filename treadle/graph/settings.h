@@ -1,0 +1,22 @@
+/// Process-wide choices that decide which variant runs.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "treadle/core/export.h"
+
+namespace treadle {
+
+struct Settings {
+  /// Only variants that give the same bits twice.
+  bool deterministic = false;
+  /// Only Treadle's own kernels, no library.
+  bool own_engine_only = false;
+  /// Op name → variant name; such a variant must apply or the call throws.
+  std::map<std::string, std::string> variants;
+};
+
+TREADLE_API Settings& settings();
+
+}  // namespace treadle

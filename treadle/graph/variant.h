@@ -1,0 +1,73 @@
+/// Variant: one implementation of an op for one kind of device, and the call it serves. Light: device files
+/// include it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "treadle/core/device.h"
+#include "treadle/core/tensor_view.h"
+#include "treadle/graph/attributes.h"
+
+namespace treadle {
+
+/// Whose code a variant runs: Treadle's own, or a library's.
+enum class Engine : uint8_t { own, onednn, cublas, cudnn };
+
+constexpr std::string_view name_of(Engine engine) {
+  constexpr std::string_view names[] = {"own", "oneDNN", "cuBLAS", "cuDNN"};
+  return names[int(engine)];
+}
+
+/// Scratch memory of one call, on the call's device; valid until the call's work is done.
+class Workspace {
+ public:
+  virtual void* take(size_t bytes) = 0;
+
+ protected:
+  ~Workspace() = default;
+};
+
+/// One call of an op: operands in declared order, outputs already allocated.
+struct Call {
+  std::span<const TensorView> inputs;
+  std::span<const TensorView> outputs;
+  const Attributes& attributes;
+  void* stream = nullptr;  ///< the device's stream; null on cpu
+  Workspace* scratch = nullptr;
+
+  const TensorView& input(int i) const { return inputs[i]; }
+  const TensorView& output(int i = 0) const { return outputs[i]; }
+  bool has_input(int i) const { return i < int(inputs.size()) && inputs[i].defined(); }
+  template <class Options>
+  const Options& options() const {
+    return attributes.as<Options>();
+  }
+  /// Uninitialised elements on the call's device.
+  template <class T>
+  T* workspace(int64_t count) const {
+    return static_cast<T*>(scratch->take(size_t(count) * sizeof(T)));
+  }
+};
+
+struct Variant {
+  const char* name;
+  DeviceKind device;
+  void (*run)(const Call&);
+  /// Whether the variant takes this call; null means every call.
+  bool (*when)(const Call&) = nullptr;
+  /// Among those that apply, the highest is taken unless the user names another.
+  int preference = 0;
+  Engine engine = Engine::own;
+  /// Whether two runs give the same bits.
+  bool deterministic = true;
+  /// Error bound of this variant relative to a direct evaluation; Winograd and its kin state more than 1.
+  double error_growth = 1;
+};
+
+class Registry;
+
+/// Adds a variant to the op of that name. Registration order does not matter.
+TREADLE_API void add_variant(Registry& registry, const char* op, const Variant& variant);
+
+}  // namespace treadle

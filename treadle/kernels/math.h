@@ -1,0 +1,27 @@
+/// Scalar functions by overload on float and double, the same names in device and host code.
+#pragma once
+
+#include <cmath>
+
+#include "treadle/simt/function_qualifiers.h"
+
+namespace treadle::math {
+
+TREADLE_DEVICE inline float exp(float x) { return ::expf(x); }
+TREADLE_DEVICE inline double exp(double x) { return ::exp(x); }
+TREADLE_DEVICE inline float log(float x) { return ::logf(x); }
+TREADLE_DEVICE inline double log(double x) { return ::log(x); }
+TREADLE_DEVICE inline float sqrt(float x) { return ::sqrtf(x); }
+TREADLE_DEVICE inline double sqrt(double x) { return ::sqrt(x); }
+TREADLE_DEVICE inline float tanh(float x) { return ::tanhf(x); }
+TREADLE_DEVICE inline double tanh(double x) { return ::tanh(x); }
+TREADLE_DEVICE inline float erf(float x) { return ::erff(x); }
+TREADLE_DEVICE inline double erf(double x) { return ::erf(x); }
+TREADLE_DEVICE inline float pow(float x, float y) { return ::powf(x, y); }
+TREADLE_DEVICE inline double pow(double x, double y) { return ::pow(x, y); }
+TREADLE_DEVICE inline float cos(float x) { return ::cosf(x); }
+TREADLE_DEVICE inline double cos(double x) { return ::cos(x); }
+TREADLE_DEVICE inline float sin(float x) { return ::sinf(x); }
+TREADLE_DEVICE inline double sin(double x) { return ::sin(x); }
+
+}  // namespace treadle::math

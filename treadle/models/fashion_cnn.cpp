@@ -1,0 +1,23 @@
+#include "treadle/models/fashion_cnn.h"
+
+#include "treadle/ops/copy.h"
+
+namespace treadle {
+
+FashionCnn::FashionCnn(Generator& generator)
+    : conv1_(register_module("conv1", std::make_shared<Conv2d>(1, 64, 3, Conv2dOptions{}, true, generator))),
+      conv2_(
+          register_module("conv2", std::make_shared<Conv2d>(64, 128, 3, Conv2dOptions{}, true, generator))),
+      pool_(register_module("pool", std::make_shared<MaxPool2d>(Pair(2)))),
+      relu_(register_module("relu", std::make_shared<ReLU>())),
+      flatten_(register_module("flatten", std::make_shared<Flatten>())),
+      fc1_(register_module("fc1", std::make_shared<Linear>(3200, 256, true, generator))),
+      fc2_(register_module("fc2", std::make_shared<Linear>(256, 10, true, generator))) {}
+
+Tensor FashionCnn::forward(const Tensor& x) {
+  Tensor y = (*relu_)((*pool_)((*conv1_)(x)));
+  y = (*relu_)((*pool_)((*conv2_)(y)));
+  return (*fc2_)((*relu_)((*fc1_)((*flatten_)(y))));
+}
+
+}  // namespace treadle

@@ -1,0 +1,92 @@
+/// Module: a layer or network with named parameters, buffers and children, as in PyTorch.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "treadle/core/tensor.h"
+
+namespace treadle {
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+class TREADLE_API Module {
+ public:
+  Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  virtual ~Module() = default;
+
+  /// Runs the module, telling the observer of this thread if there is one.
+  Tensor operator()(const Tensor& x);
+
+  /// Parameters of this module and its children, under PyTorch's names ("conv1.weight"), in order of
+  /// registration.
+  std::vector<NamedTensor> named_parameters() const;
+  std::vector<Tensor> parameters() const;
+  /// State that is saved but not trained.
+  std::vector<NamedTensor> named_buffers() const;
+  /// Parameters, then buffers.
+  std::vector<NamedTensor> state_dict() const;
+  /// Copies values of the same names and shapes. Throws ShapeError naming both shapes, ValueError for names
+  /// that are missing or too many; then nothing was changed.
+  void load_state_dict(const std::vector<NamedTensor>& values);
+  int64_t parameter_count() const;
+
+  /// Training mode (dropout, batch statistics) on or off, children included.
+  void train(bool on = true);
+  void eval() { train(false); }
+  bool is_training() const { return training_; }
+  /// Moves parameters and buffers.
+  void to(Device device);
+  /// Drops the gradients of all parameters.
+  void zero_grad();
+
+  /// Type and options, as in "Conv2d(1, 64, kernel 3×3)".
+  virtual std::string describe() const = 0;
+  /// Multiply-adds of one call, for summaries.
+  virtual int64_t multiply_adds(const Shape& input, const Shape& output) const;
+  const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& children() const { return children_; }
+
+ protected:
+  virtual Tensor forward(const Tensor& x) = 0;
+  /// Marks the tensor as requiring a gradient and returns it.
+  Tensor register_parameter(std::string name, Tensor value);
+  Tensor register_buffer(std::string name, Tensor value);
+  template <class M>
+  std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
+    children_.emplace_back(std::move(name), module);
+    return module;
+  }
+
+ private:
+  void collect(const std::string& prefix, bool parameters, std::vector<NamedTensor>& result) const;
+
+  std::vector<NamedTensor> parameters_, buffers_;
+  std::vector<std::pair<std::string, std::shared_ptr<Module>>> children_;
+  bool training_ = true;
+};
+
+/// Called around every module's forward pass in this thread: before (output undefined) and after.
+using ModuleObserver = std::function<void(const Module& module, const Tensor& input, const Tensor& output)>;
+
+/// While one lives, `observer` sees all modules that this thread runs.
+class TREADLE_API ObserveModules {
+ public:
+  explicit ObserveModules(ModuleObserver observer);
+  ~ObserveModules();
+  ObserveModules(const ObserveModules&) = delete;
+  ObserveModules& operator=(const ObserveModules&) = delete;
+
+ private:
+  ModuleObserver observer_;
+  const ModuleObserver* before_;
+};
+
+}  // namespace treadle

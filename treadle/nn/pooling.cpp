@@ -1,0 +1,29 @@
+#include "treadle/nn/pooling.h"
+
+#include <fmt/core.h>
+
+namespace treadle {
+namespace {
+
+template <class Options>
+Options window(Pair kernel) {
+  Options options;
+  options.kernel = kernel;
+  options.stride = kernel;
+  return options;
+}
+
+template <class Options>
+std::string describe_window(const char* name, const Options& options) {
+  return fmt::format("{}({}×{}, stride {}×{})", name, options.kernel.height, options.kernel.width,
+                     options.stride.height, options.stride.width);
+}
+
+}  // namespace
+
+MaxPool2d::MaxPool2d(Pair kernel) : options_(window<MaxPool2dOptions>(kernel)) {}
+std::string MaxPool2d::describe() const { return describe_window("MaxPool2d", options_); }
+AvgPool2d::AvgPool2d(Pair kernel) : options_(window<AvgPool2dOptions>(kernel)) {}
+std::string AvgPool2d::describe() const { return describe_window("AvgPool2d", options_); }
+
+}  // namespace treadle

@@ -1,0 +1,20 @@
+/// Layers one after another.
+#pragma once
+
+#include "treadle/nn/module.h"
+
+namespace treadle {
+
+class TREADLE_API Sequential final : public Module {
+ public:
+  /// Children are called "0", "1", … as in PyTorch.
+  Sequential(std::initializer_list<std::shared_ptr<Module>> layers);
+  /// Children with names of their own; those become the prefixes of their parameters.
+  explicit Sequential(std::vector<std::pair<std::string, std::shared_ptr<Module>>> layers);
+  std::string describe() const override { return "Sequential"; }
+
+ protected:
+  Tensor forward(const Tensor& x) override;
+};
+
+}  // namespace treadle

@@ -1,0 +1,30 @@
+/// What torchinfo shows: each layer with its output shape, parameters and multiply-adds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "treadle/nn/module.h"
+
+namespace treadle {
+
+struct LayerSummary {
+  std::string name;         ///< the key under its parent; empty for the model itself
+  std::string description;  ///< Module::describe()
+  int depth = 0;
+  Shape input, output;
+  int64_t parameters = 0;  ///< of this layer and its children
+  int64_t multiply_adds = 0;
+};
+
+struct ModelSummary {
+  std::vector<LayerSummary> layers;  ///< in order of execution, parents before children
+  int64_t parameters = 0, multiply_adds = 0;
+  /// Bytes of the input, of all layers' outputs, and of the parameters, in f32.
+  int64_t input_bytes = 0, activation_bytes = 0, parameter_bytes = 0;
+};
+
+/// Runs the model once, without gradients, on zeros of `input` shape.
+TREADLE_API ModelSummary summarize(Module& model, const Shape& input);
+
+}  // namespace treadle

@@ -1,0 +1,12 @@
+/// Conversion between dtypes.
+#pragma once
+
+#include "treadle/core/tensor.h"
+
+namespace treadle {
+
+/// y = x as `dtype`: rounds to nearest even, truncates floats towards zero for integers, maps non-zero to
+/// true for bool. The tensor itself when it has that dtype.
+TREADLE_API Tensor cast(const Tensor& x, DType dtype);
+
+}  // namespace treadle

@@ -1,0 +1,19 @@
+/// Softmax cross-entropy with integer labels.
+#pragma once
+
+#include <string>
+
+#include "treadle/core/tensor.h"
+
+namespace treadle {
+
+/// loss_n = log Σ_c e^x[n,c] - x[n, labels[n]], from x minus its maximum, so that no exponential overflows.
+///
+/// x [N,C] floating, labels [N] i64 or i32 in [0, C). `reduction`: "mean" over the N samples or "sum" give a
+/// tensor of rank 0, "none" gives [N]. The mean over no samples is NaN. Throws ShapeError, DTypeError,
+/// ValueError for an unknown reduction, and on the cpu device ValueError for a label out of range; on a GPU
+/// such a sample's loss is NaN.
+TREADLE_API Tensor cross_entropy(const Tensor& x, const Tensor& labels,
+                                 const std::string& reduction = "mean");
+
+}  // namespace treadle

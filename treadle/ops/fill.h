@@ -1,0 +1,23 @@
+/// Tensors of one value or of evenly spaced values.
+#pragma once
+
+#include "treadle/core/tensor.h"
+
+namespace treadle {
+
+/// Sets every element to `value`, converted to the dtype (truncated for integers). Integers beyond 2^53 are
+/// not exact.
+TREADLE_API void fill_(const Tensor& x, double value);
+
+TREADLE_API Tensor full(const Shape& shape, double value, DType dtype = DType::f32, Device device = kCpu);
+/// Of x's shape, dtype and device, and of its layout when that has no gaps.
+TREADLE_API Tensor full_like(const Tensor& x, double value);
+TREADLE_API Tensor zeros_like(const Tensor& x);
+TREADLE_API Tensor ones_like(const Tensor& x);
+
+/// start, start + step, … before end: ⌈(end - start) / step⌉ elements, each computed in double and then
+/// converted. Throws ValueError for a step of 0 or one that leads away from end, DTypeError for bool.
+TREADLE_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::i64,
+                          Device device = kCpu);
+
+}  // namespace treadle

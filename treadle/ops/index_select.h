@@ -1,0 +1,19 @@
+/// index_select: picks positions along an axis, as an embedding does with rows.
+#pragma once
+
+#include <cstdint>
+
+#include "treadle/core/tensor.h"
+
+namespace treadle {
+
+/// y[…, i, …] = x[…, indices[i], …]; indices [n] of i64 or i32, in [0, extent). On cpu an index out of range
+/// throws ValueError naming it and the extent; on other devices the kernel traps.
+TREADLE_API Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices);
+
+/// Its gradient: dx[…, j, …] = Σ dy[…, i, …] over all i with indices[i] = j, summed in the order of i; dx has
+/// `extent` elements along the axis. Errors as above.
+TREADLE_API Tensor index_select_gradient(const Tensor& dy, int64_t axis, const Tensor& indices,
+                                         int64_t extent);
+
+}  // namespace treadle

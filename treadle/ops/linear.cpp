@@ -1,0 +1,114 @@
+#include "treadle/ops/linear.h"
+
+#include "treadle/core/error.h"
+#include "treadle/graph/registry.h"
+#include "treadle/ops/matmul.h"
+#include "treadle/ops/reduce.h"
+#include "treadle/ops/views.h"
+
+namespace treadle {
+namespace {
+
+std::vector<TensorSpec> infer(Specs inputs, const Attributes&) {
+  require_same_dtype("linear", inputs);
+  const Shape &x = inputs[0].shape, &w = inputs[1].shape;
+  require<ShapeError>(x.rank() == 2 && w.rank() == 2 && x[1] == w[1],
+                      "linear: x {} and w {} are not [N, in] and [out, in]", to_string(x), to_string(w));
+  if (inputs.size() > 2 && inputs[2].defined)
+    require<ShapeError>(inputs[2].shape == Shape{w[0]}, "linear: b has shape {}, w {} expects [{}]",
+                        to_string(inputs[2].shape), to_string(w), w[0]);
+  return {TensorSpec::of({x[0], w[0]}, inputs[0].dtype)};
+}
+
+std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&) {
+  const ReferenceTensor &x = inputs[0], &w = inputs[1];
+  const int64_t N = x.shape[0], in = x.shape[1], out = w.shape[0];
+  ReferenceTensor y = ReferenceTensor::zeros({N, out});
+  for (int64_t n = 0; n < N; ++n)
+    for (int64_t o = 0; o < out; ++o) {
+      double sum = inputs.size() > 2 && inputs[2].defined ? inputs[2].values[o] : 0;
+      for (int64_t i = 0; i < in; ++i) sum += x.values[n * in + i] * w.values[o * in + i];
+      y.values[n * out + o] = sum;
+    }
+  return {y};
+}
+
+/// dx = dy·w, dw = dyᵀ·x, db = Σ_n dy.
+std::vector<Tensor> gradient(const GradientContext& context) {
+  const Tensor dy = context.upstream();
+  std::vector<Tensor> result(3);
+  if (context.needs(0)) result[0] = matmul(dy, context.input(1));
+  if (context.needs(1)) result[1] = matmul(transpose(dy, 0, 1), context.input(0));
+  if (context.needs(2)) result[2] = sum(dy, {0});
+  return result;
+}
+
+constexpr auto kPlain = TestLayout::contiguous, kTransposed = TestLayout::transposed,
+               kSliced = TestLayout::sliced;
+
+std::vector<TestCase> cases() {
+  auto three = [](const char* label, Shape x, Shape w, bool bias = true, TestLayout x_layout = kPlain,
+                  TestLayout w_layout = kPlain, TestLayout b_layout = kPlain) {
+    TestInput b{{w[0]}, {}, b_layout};
+    b.defined = bias;
+    return TestCase{label, {{x, {}, x_layout}, {w, {}, w_layout}, b}, {}};
+  };
+  return {three("one", {1, 1}, {1, 1}),
+          three("odd", {5, 7}, {3, 7}),
+          three("no bias", {5, 7}, {3, 7}, false),
+          three("tiles", {33, 40}, {65, 40}),
+          three("several threads", {20, 37}, {300, 37}),
+          three("tall", {300, 19}, {20, 19}),
+          three("one row", {1, 70}, {9, 70}),
+          three("one output", {9, 70}, {1, 70}),
+          three("transposed", {33, 9}, {34, 9}, true, kTransposed, kTransposed),
+          three("sliced", {7, 6}, {5, 6}, true, kSliced, kSliced, kSliced),
+          three("expanded", {7, 6}, {5, 6}, true, kPlain, kPlain, TestLayout::expanded),
+          three("no inputs", {2, 0}, {3, 0}),
+          three("empty batch", {0, 4}, {3, 4})};
+}
+
+ErrorModel error(Specs inputs, const Attributes&) {
+  return {ErrorModel::absolute_inputs, double(inputs[0].shape[1]) + 1};
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_linear(Registry& registry) {
+  registry.add({.name = "linear",
+                .summary = "y[n,o] = Σ_i x[n,i] · w[o,i] + b[o]",
+                .infer = infer,
+                .reference = reference,
+                .gradient = gradient,
+                .saves = {{Saved::input, 0}, {Saved::input, 1}},
+                .cases = cases,
+                .error = error});
+}
+
+}  // namespace ops
+
+namespace {
+
+/// x as a matrix: all axes but the last become rows.
+Tensor as_rows(const Tensor& x) {
+  int64_t rows = 1;
+  for (int axis = 0; axis + 1 < x.rank(); ++axis) rows *= x.size(axis);
+  return reshape(x, {rows, x.size(-1)});
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b) {
+  static const Op& op = op_named("linear");
+  if (x.rank() == 2) return apply(op, {x, w, b})[0];
+  require<ShapeError>(x.rank() > 0, "linear: x {} and w {} are not [..., in] and [out, in]",
+                      to_string(x.shape()), to_string(w.shape()));
+  Shape shape = x.shape();
+  Tensor y = apply(op, {as_rows(x), w, b})[0];
+  shape[-1] = y.size(-1);
+  return reshape(y, shape);
+}
+
+}  // namespace treadle

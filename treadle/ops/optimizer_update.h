@@ -1,0 +1,23 @@
+/// Updates of parameters in place, with PyTorch's formulas (torch.optim.SGD, Adam, AdamW).
+#pragma once
+
+#include "treadle/core/tensor.h"
+#include "treadle/ops/optimizer_options.h"
+
+namespace treadle {
+
+/// g' = g + weight_decay·p; b ← momentum·b + (1 - dampening)·g', at the first step b ← g'; p ← p -
+/// learning_rate·b, or with nesterov p - learning_rate·(g' + momentum·b). Without a buffer p ← p -
+/// learning_rate·g'; then momentum must be 0, else ValueError. All tensors have p's shape, dtype (floating)
+/// and device; throws ShapeError, DTypeError.
+TREADLE_API void sgd_update(const Tensor& parameter, const Tensor& gradient, const Tensor& momentum_buffer,
+                            const SgdUpdateOptions& options);
+
+/// m ← β1·m + (1 - β1)·g', v ← β2·v + (1 - β2)·g'², p ← p - learning_rate·m̂ / (√v̂ + ε), with m̂ = m / (1 -
+/// β1^step) and v̂ = v / (1 - β2^step). Adam: g' = g + weight_decay·p. AdamW (decoupled): g' = g and p shrinks
+/// by the factor 1 - learning_rate·weight_decay before. Throws ValueError for a step below 1; ShapeError,
+/// DTypeError as above.
+TREADLE_API void adam_update(const Tensor& parameter, const Tensor& gradient, const Tensor& first_moment,
+                             const Tensor& second_moment, const AdamUpdateOptions& options);
+
+}  // namespace treadle

@@ -1,0 +1,348 @@
+#include "treadle/ops/pointwise.h"
+
+#include "treadle/core/error.h"
+#include "treadle/graph/registry.h"
+#include "treadle/kernels/pointwise_functions.h"
+#include "treadle/ops/cast.h"
+#include "treadle/ops/pointwise_layout.h"
+#include "treadle/ops/reduce.h"
+
+namespace treadle {
+namespace {
+
+template <class F>
+std::vector<TensorSpec> infer_same(Specs inputs, const Attributes&) {
+  require_same_dtype(F::kName, inputs);
+  return {pointwise_output(F::kName, inputs, inputs[0].dtype)};
+}
+
+template <class F>
+std::vector<TensorSpec> infer_comparison(Specs inputs, const Attributes&) {
+  require_same_dtype(F::kName, inputs);
+  return {pointwise_output(F::kName, inputs, DType::boolean)};
+}
+
+template <class F>
+const F& function_of(const Attributes& attributes) {
+  static const F defaults{};
+  return attributes ? attributes.as<F>() : defaults;
+}
+
+template <class F>
+std::vector<ReferenceTensor> unary_reference(ReferenceInputs inputs, const Attributes& attributes) {
+  ReferenceTensor y = inputs[0];
+  for (double& value : y.values) value = function_of<F>(attributes)(value);
+  return {y};
+}
+
+/// Applies f to broadcast operands.
+template <class Function>
+ReferenceTensor broadcast_reference(ReferenceInputs inputs, Function f) {
+  Shape shape = inputs[0].shape;
+  for (auto& input : inputs) shape = broadcast_shapes(shape, input.shape, "reference");
+  ReferenceTensor y = ReferenceTensor::zeros(shape);
+  std::vector<Strides> strides;
+  for (auto& input : inputs)
+    strides.push_back(broadcast_strides(input.shape, contiguous_strides(input.shape), shape));
+  for (int64_t i = 0; i < shape.numel(); ++i) {
+    double operands[3] = {};
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      int64_t offset = 0, rest = i;
+      for (int axis = shape.rank() - 1; axis >= 0; rest /= shape[axis--])
+        offset += rest % shape[axis] * strides[k][axis];
+      operands[k] = inputs[k].values[offset];
+    }
+    y.values[i] = f(operands);
+  }
+  return y;
+}
+
+template <class F>
+std::vector<ReferenceTensor> binary_reference(ReferenceInputs inputs, const Attributes& attributes) {
+  const F& f = function_of<F>(attributes);
+  return {broadcast_reference(inputs, [&](const double* x) { return double(f(x[0], x[1])); })};
+}
+
+std::vector<ReferenceTensor> where_reference(ReferenceInputs inputs, const Attributes&) {
+  return {broadcast_reference(inputs, [](const double* x) { return x[0] != 0 ? x[1] : x[2]; })};
+}
+
+template <class F>
+std::vector<Tensor> unary_gradient(const GradientContext& context) {
+  static const Op& op = op_named(std::string(F::kName) + "_gradient");
+  Tensor saved = F::kSavesOutput ? context.output(0) : context.input(0);
+  const F& f = function_of<F>(context.attributes());
+  return apply(op, {saved, context.upstream()}, Attributes::of(GradientOf<F>(f)));
+}
+
+template <class F>
+ErrorModel error_of(Specs, const Attributes&) {
+  return {ErrorModel::largest_input, F::kTerms};
+}
+
+template <class F>
+std::vector<TestCase> unary_cases() {
+  // A single value must be one where the derivative is not 0.
+  TestFill fill{TestFill::apart, F::kLow, F::kHigh},
+      positive{TestFill::apart, F::kLow < 0 ? 0.1 : F::kLow, F::kHigh};
+  std::vector<TestCase> list;
+  auto add = [&](const char* label, const Shape& shape, TestLayout layout = TestLayout::contiguous) {
+    list.push_back({label, {{shape, shape.numel() == 1 ? positive : fill, layout}}, Attributes::of(F{})});
+  };
+  add("vector", {1027});
+  add("aligned", {4, 256});
+  add("one", {1});
+  add("rank 0", {});
+  add("empty", {0, 3});
+  add("transposed", {5, 7, 3}, TestLayout::transposed);
+  add("sliced", {6, 11}, TestLayout::sliced);
+  add("channels_last", {2, 3, 5, 7}, TestLayout::channels_last);
+  return list;
+}
+
+template <class F>
+std::vector<TestCase> binary_cases() {
+  TestFill fill{TestFill::apart, F::kLow, F::kHigh};
+  auto two = [&](const char* label, Shape a, Shape b, TestLayout layout) {
+    return TestCase{label, {{a, fill, layout}, {b, fill}}, Attributes::of(F{})};
+  };
+  return {two("same", {9, 115}, {9, 115}, TestLayout::contiguous),
+          two("aligned", {64, 16}, {64, 16}, TestLayout::contiguous),
+          two("row", {4, 6, 5}, {5}, TestLayout::contiguous),
+          two("column", {4, 6, 5}, {6, 1}, TestLayout::contiguous),
+          two("outer", {7, 1}, {1, 9}, TestLayout::contiguous),
+          two("scalar", {3, 5}, {}, TestLayout::contiguous),
+          two("empty", {0, 5}, {5}, TestLayout::contiguous),
+          two("transposed", {5, 7, 3}, {5, 7, 3}, TestLayout::transposed),
+          two("channels_last", {2, 3, 4, 5}, {3, 1, 1}, TestLayout::channels_last)};
+}
+
+template <class F>
+std::vector<TestCase> comparison_cases() {
+  TestFill fill{TestFill::integers, -2, 2};
+  return {{"same", {{{40, 26}, fill}, {{40, 26}, fill}}, Attributes::of(F{})},
+          {"row", {{{4, 5}, fill}, {{5}, fill}}, Attributes::of(F{})},
+          {"transposed", {{{4, 5}, fill, TestLayout::transposed}, {{4, 5}, fill}}, Attributes::of(F{})},
+          {"empty", {{{0}, fill}, {{1}, fill}}, Attributes::of(F{})}};
+}
+
+std::vector<TestCase> where_cases() {
+  TestInput same{{6, 173}, {TestFill::integers, 0, 1}, TestLayout::contiguous, {DType::boolean}, true, false};
+  TestInput column = same;
+  column.shape = {6, 1};
+  return {{"same", {same, {{6, 173}}, {{6, 173}}}, {}}, {"broadcast", {column, {{6, 9}}, {{9}}}, {}}};
+}
+
+template <class F>
+void add_unary(Registry& registry, TypeTag<F>) {
+  registry.add({.name = F::kName,
+                .summary = F::kSummary,
+                .options = &schema_of<F>(),
+                .dtypes = F::kIntegers ? kNumeric : kFloating,
+                .infer = infer_same<F>,
+                .reference = unary_reference<F>,
+                .gradient = unary_gradient<F>,
+                .saves = {{F::kSavesOutput ? Saved::output : Saved::input, 0}},
+                .cases = unary_cases<F>,
+                .error = error_of<F>});
+  registry.add({.name = std::string(F::kName) + "_gradient",
+                .summary = std::string("dx of ") + F::kName + " from what it saves and dy",
+                .options = &schema_of<F>(),
+                .infer = infer_same<F>,
+                .reference = binary_reference<GradientOf<F>>,
+                .cases = binary_cases<GradientOf<F>>,
+                .error = error_of<F>});
+}
+
+template <class F>
+void add_binary(Registry& registry, std::vector<Tensor> (*gradient)(const GradientContext&),
+                std::vector<Saved> saves) {
+  registry.add({.name = F::kName,
+                .summary = F::kSummary,
+                .dtypes = F::kIntegers ? kNumeric : kFloating,
+                .infer = infer_same<F>,
+                .reference = binary_reference<F>,
+                .gradient = gradient,
+                .saves = std::move(saves),
+                .cases = binary_cases<F>,
+                .error = error_of<F>});
+}
+
+template <class F>
+void add_comparison(Registry& registry, TypeTag<F>) {
+  registry.add({.name = F::kName,
+                .summary = F::kSummary,
+                .dtypes = kEveryDType,
+                .infer = infer_comparison<F>,
+                .reference = binary_reference<F>,
+                .cases = comparison_cases<F>});
+}
+
+/// Sums a gradient back to an operand's shape where that operand was broadcast.
+Tensor reduce_to(const GradientContext& context, int input, const Tensor& gradient) {
+  return sum_to(gradient, context.input_spec(input).shape);
+}
+
+std::vector<Tensor> add_gradient(const GradientContext& c) {
+  return {c.needs(0) ? reduce_to(c, 0, c.upstream()) : Tensor(),
+          c.needs(1) ? reduce_to(c, 1, c.upstream()) : Tensor()};
+}
+
+std::vector<Tensor> sub_gradient(const GradientContext& c) {
+  return {c.needs(0) ? reduce_to(c, 0, c.upstream()) : Tensor(),
+          c.needs(1) ? reduce_to(c, 1, neg(c.upstream())) : Tensor()};
+}
+
+std::vector<Tensor> mul_gradient(const GradientContext& c) {
+  return {c.needs(0) ? reduce_to(c, 0, mul(c.upstream(), c.input(1))) : Tensor(),
+          c.needs(1) ? reduce_to(c, 1, mul(c.upstream(), c.input(0))) : Tensor()};
+}
+
+std::vector<Tensor> div_gradient(const GradientContext& c) {
+  Tensor b = c.input(1), da = div(c.upstream(), b);
+  return {c.needs(0) ? reduce_to(c, 0, da) : Tensor(),
+          c.needs(1) ? reduce_to(c, 1, neg(mul(da, c.output(0)))) : Tensor()};
+}
+
+/// d/da a^b = b·a^(b-1), d/db a^b = a^b·ln a.
+std::vector<Tensor> pow_gradient(const GradientContext& c) {
+  Tensor a = c.input(0), b = c.input(1);
+  std::vector<Tensor> gradients(2);
+  if (c.needs(0)) gradients[0] = reduce_to(c, 0, c.upstream() * b * pow(a, b - 1.0));
+  if (c.needs(1)) gradients[1] = reduce_to(c, 1, c.upstream() * c.output(0) * log(a));
+  return gradients;
+}
+
+std::vector<Tensor> choice_gradient(const GradientContext& c, const Tensor& takes_first) {
+  Tensor zero = scalar_like(0, c.upstream());
+  return {c.needs(0) ? reduce_to(c, 0, where(takes_first, c.upstream(), zero)) : Tensor(),
+          c.needs(1) ? reduce_to(c, 1, where(takes_first, zero, c.upstream())) : Tensor()};
+}
+
+std::vector<Tensor> maximum_gradient(const GradientContext& c) {
+  return choice_gradient(c, greater_equal(c.input(0), c.input(1)));
+}
+
+std::vector<Tensor> minimum_gradient(const GradientContext& c) {
+  return choice_gradient(c, less_equal(c.input(0), c.input(1)));
+}
+
+std::vector<Tensor> where_gradient(const GradientContext& c) {
+  Tensor zero = scalar_like(0, c.upstream());
+  return {Tensor(), c.needs(1) ? reduce_to(c, 1, where(c.input(0), c.upstream(), zero)) : Tensor(),
+          c.needs(2) ? reduce_to(c, 2, where(c.input(0), zero, c.upstream())) : Tensor()};
+}
+
+std::vector<TensorSpec> where_infer(Specs inputs, const Attributes&) {
+  require<DTypeError>(inputs[0].dtype == DType::boolean, "where: the condition is {}, not bool",
+                      name_of(inputs[0].dtype));
+  require<DTypeError>(inputs[1].dtype == inputs[2].dtype, "where: operands are {} and {}",
+                      name_of(inputs[1].dtype), name_of(inputs[2].dtype));
+  return {pointwise_output("where", inputs, inputs[1].dtype)};
+}
+
+template <class... F, class Add>
+void for_each_type(TypeList<F...>, Add add) {
+  (add(TypeTag<F>{}), ...);
+}
+
+}  // namespace
+
+TensorSpec pointwise_output(const char* op, Specs inputs, DType dtype) {
+  Shape shape = inputs[0].shape;
+  for (const TensorSpec& input : inputs.subspan(1)) shape = broadcast_shapes(shape, input.shape, op);
+  for (const TensorSpec& input : inputs)
+    if (input.shape == shape && is_dense(shape, input.strides)) return {shape, input.strides, dtype, true};
+  return TensorSpec::of(shape, dtype);
+}
+
+namespace ops {
+
+void register_pointwise(Registry& registry) {
+  const std::vector<Saved> none, both{{Saved::input, 0}, {Saved::input, 1}},
+      all{{Saved::input, 0}, {Saved::input, 1}, {Saved::output, 0}};
+  for_each_type(UnaryFunctions{}, [&](auto tag) { add_unary(registry, tag); });
+  for_each_type(ComparisonFunctions{}, [&](auto tag) { add_comparison(registry, tag); });
+  add_binary<Add>(registry, add_gradient, none);
+  add_binary<Sub>(registry, sub_gradient, none);
+  add_binary<Mul>(registry, mul_gradient, both);
+  add_binary<Div>(registry, div_gradient, {{Saved::input, 1}, {Saved::output, 0}});
+  add_binary<Pow>(registry, pow_gradient, all);
+  add_binary<Maximum>(registry, maximum_gradient, both);
+  add_binary<Minimum>(registry, minimum_gradient, both);
+  registry.add({.name = "where",
+                .summary = "y = condition ? a : b, broadcast",
+                .dtypes = kEveryDType,
+                .dtype_operand = 1,
+                .infer = where_infer,
+                .reference = where_reference,
+                .gradient = where_gradient,
+                .saves = {{Saved::input, 0}},
+                .cases = where_cases});
+  registry.set_accumulate([](const Tensor& a, const Tensor& b) { return treadle::add(a, b); });
+}
+
+}  // namespace ops
+
+namespace {
+
+template <class F>
+Tensor unary(const Tensor& x, F f = {}) {
+  static const Op& op = op_named(F::kName);
+  return apply(op, {x}, Attributes::of(f))[0];
+}
+
+template <class F>
+Tensor binary(const Tensor& a, const Tensor& b) {
+  static const Op& op = op_named(F::kName);
+  if (a.dtype() == b.dtype()) return apply(op, {a, b})[0];
+  DType common = promote(a.dtype(), b.dtype());
+  return apply(op, {cast(a, common), cast(b, common)})[0];
+}
+
+Tensor as_floating(const Tensor& x) { return is_floating(x.dtype()) ? x : cast(x, DType::f32); }
+
+}  // namespace
+
+Tensor neg(const Tensor& x) { return unary<Neg>(x); }
+Tensor abs(const Tensor& x) { return unary<Abs>(x); }
+Tensor exp(const Tensor& x) { return unary<Exp>(x); }
+Tensor log(const Tensor& x) { return unary<Log>(x); }
+Tensor sqrt(const Tensor& x) { return unary<Sqrt>(x); }
+Tensor relu(const Tensor& x) { return unary<Relu>(x); }
+Tensor leaky_relu(const Tensor& x, double slope) { return unary(x, LeakyRelu(slope)); }
+Tensor sigmoid(const Tensor& x) { return unary<Sigmoid>(x); }
+Tensor tanh(const Tensor& x) { return unary<Tanh>(x); }
+Tensor gelu(const Tensor& x) { return unary<Gelu>(x); }
+Tensor silu(const Tensor& x) { return unary<Silu>(x); }
+Tensor clamp(const Tensor& x, double low, double high) { return unary(x, Clamp(low, high)); }
+
+Tensor add(const Tensor& a, const Tensor& b) { return binary<Add>(a, b); }
+Tensor sub(const Tensor& a, const Tensor& b) { return binary<Sub>(a, b); }
+Tensor mul(const Tensor& a, const Tensor& b) { return binary<Mul>(a, b); }
+Tensor div(const Tensor& a, const Tensor& b) { return binary<Div>(as_floating(a), as_floating(b)); }
+Tensor pow(const Tensor& a, const Tensor& b) { return binary<Pow>(as_floating(a), as_floating(b)); }
+Tensor maximum(const Tensor& a, const Tensor& b) { return binary<Maximum>(a, b); }
+Tensor minimum(const Tensor& a, const Tensor& b) { return binary<Minimum>(a, b); }
+Tensor equal(const Tensor& a, const Tensor& b) { return binary<Equal>(a, b); }
+Tensor not_equal(const Tensor& a, const Tensor& b) { return binary<NotEqual>(a, b); }
+Tensor less(const Tensor& a, const Tensor& b) { return binary<Less>(a, b); }
+Tensor less_equal(const Tensor& a, const Tensor& b) { return binary<LessEqual>(a, b); }
+Tensor greater(const Tensor& a, const Tensor& b) { return binary<Greater>(a, b); }
+Tensor greater_equal(const Tensor& a, const Tensor& b) { return binary<GreaterEqual>(a, b); }
+
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  static const Op& op = op_named("where");
+  DType common = promote(a.dtype(), b.dtype());
+  return apply(op, {condition, cast(a, common), cast(b, common)})[0];
+}
+
+Tensor scalar_like(double value, const Tensor& like) {
+  return with_type(like.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T element = T(value);
+    return Tensor::from(std::span<const T>(&element, 1), Shape{}, like.device());
+  });
+}
+
+}  // namespace treadle

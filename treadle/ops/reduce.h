@@ -1,0 +1,26 @@
+/// Reductions over any axes, and the sum that undoes broadcasting.
+#pragma once
+
+#include "treadle/core/tensor.h"
+
+namespace treadle {
+
+/// Sums over `axes` (negative count from the end; none means all). With `keep_axes` they stay as extents
+/// of 1. Integers sum in i64. An empty sum is 0. Throws ShapeError for an axis out of range or named twice.
+TREADLE_API Tensor sum(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
+/// Sum divided by the number of elements; floating dtypes.
+TREADLE_API Tensor mean(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
+/// Largest element; NaN propagates; the gradient goes to the first maximum. Throws ShapeError when there is
+/// none.
+TREADLE_API Tensor max(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
+/// Smallest element; NaN propagates; the gradient goes to the first minimum. Throws ShapeError when there is
+/// none.
+TREADLE_API Tensor min(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
+/// Index (i64) of the first largest element along one axis, or of all elements in row-major order.
+TREADLE_API Tensor argmax(const Tensor& x, int64_t axis, bool keep_axis = false);
+TREADLE_API Tensor argmax(const Tensor& x);
+
+/// Sums x over the axes along which `shape` was broadcast to x's shape; x itself when the shapes are equal.
+TREADLE_API Tensor sum_to(const Tensor& x, const Shape& shape);
+
+}  // namespace treadle

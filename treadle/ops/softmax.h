@@ -1,0 +1,16 @@
+/// Softmax and its logarithm along one axis, computed from x minus its maximum, so that no exponential
+/// overflows.
+#pragma once
+
+#include "treadle/core/tensor.h"
+
+namespace treadle {
+
+/// y = e^x / Σ e^x along `axis` (negative counts from the end); y has x's shape and layout. Floating dtypes.
+/// Throws ShapeError for an axis out of range.
+TREADLE_API Tensor softmax(const Tensor& x, int64_t axis = -1);
+
+/// y = x - log Σ e^x along `axis`.
+TREADLE_API Tensor log_softmax(const Tensor& x, int64_t axis = -1);
+
+}  // namespace treadle

@@ -1,0 +1,27 @@
+#include "treadle/optim/sgd.h"
+
+#include "treadle/core/error.h"
+#include "treadle/ops/optimizer_update.h"
+
+namespace treadle {
+
+Sgd::Sgd(std::vector<NamedTensor> parameters, double learning_rate, const SgdOptions& options)
+    : Optimizer(std::move(parameters), learning_rate), options_(options) {
+  require<ValueError>(!options.nesterov || (options.momentum > 0 && options.dampening == 0),
+                      "Sgd: nesterov needs momentum > 0 and dampening 0; they are {} and {}",
+                      options.momentum, options.dampening);
+  if (options.momentum != 0) add_slot("momentum");
+}
+
+void Sgd::update(size_t index, const Tensor& parameter, const Tensor& gradient) {
+  SgdUpdateOptions options;
+  options.learning_rate = learning_rate();
+  options.momentum = options_.momentum;
+  options.dampening = options_.dampening;
+  options.weight_decay = options_.weight_decay;
+  options.nesterov = options_.nesterov;
+  options.first_step = step_count() == 1;
+  sgd_update(parameter, gradient, options_.momentum != 0 ? slot(index, 0) : Tensor(), options);
+}
+
+}  // namespace treadle

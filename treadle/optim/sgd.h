@@ -1,0 +1,29 @@
+/// Stochastic gradient descent.
+#pragma once
+
+#include "treadle/optim/optimizer.h"
+
+namespace treadle {
+
+/// PyTorch's meaning of each.
+struct SgdOptions {
+  double momentum = 0, dampening = 0, weight_decay = 0;
+  bool nesterov = false;
+};
+
+/// g ← g + weight_decay·p; m ← momentum·m + (1 − dampening)·g (m ← g at first);
+/// p ← p − lr·(nesterov ? g + momentum·m : m). Sutskever et al., On the Importance of Initialization and
+/// Momentum, 2013.
+class TREADLE_API Sgd final : public Optimizer {
+ public:
+  /// Throws ValueError for Nesterov without momentum or with dampening.
+  Sgd(std::vector<NamedTensor> parameters, double learning_rate, const SgdOptions& options = {});
+
+ protected:
+  void update(size_t index, const Tensor& parameter, const Tensor& gradient) override;
+
+ private:
+  SgdOptions options_;
+};
+
+}  // namespace treadle

@@ -1,0 +1,9 @@
+#include "treadle/simt/built_ins.h"
+
+namespace treadle::TREADLE_TARGET {
+
+TREADLE_BUILT_IN __thread BuiltIn threadIdx, blockIdx, blockDim, gridDim;
+TREADLE_BUILT_IN __thread void* dynamic_shared_memory;
+TREADLE_BUILT_IN __thread BlockExecutor* current_executor;
+
+}  // namespace treadle::TREADLE_TARGET

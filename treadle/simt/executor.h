@@ -1,0 +1,40 @@
+/// Settings and errors of the SIMT executor, for host code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "treadle/core/error.h"
+#include "treadle/simt/target.h"
+
+namespace treadle::TREADLE_TARGET {
+
+/// Threads that wait for one another forever, a barrier reached at different places, a bad mask. The message
+/// names kernel, block, threads and source lines. The grid is abandoned; the executor stays usable.
+struct TREADLE_API SimtError : DeviceError {
+  using DeviceError::DeviceError;
+};
+
+enum class ScheduleOrder : uint8_t { forward, reverse, random };
+
+/// In which order blocks and threads are started, and in which order a barrier's threads go on. A correct
+/// kernel gives the same result under every schedule, but for the order of atomics.
+struct Schedule {
+  ScheduleOrder order = ScheduleOrder::forward;
+  uint64_t seed = 0;
+  bool operator==(const Schedule&) const = default;
+};
+
+/// "forward", "reverse" or "random:SEED". Throws ValueError for other text.
+TREADLE_API Schedule parse_schedule(const std::string& text);
+
+/// The schedule of launches from now on. At start: the environment's TREADLE_SIMT_SCHEDULE, else forward.
+TREADLE_API void set_schedule(Schedule schedule);
+TREADLE_API Schedule schedule();
+
+/// How many threads run a grid's blocks, the launching one included; at least 1. At start: the environment's
+/// TREADLE_SIMT_WORKERS, else the number of cores. Throws ValueError for less than 1.
+TREADLE_API void set_workers(unsigned count);
+TREADLE_API unsigned workers();
+
+}  // namespace treadle::TREADLE_TARGET

@@ -1,0 +1,59 @@
+/// What a running kernel asks of the executor. Kernels use the CUDA names of barrier.h, warp.h and
+/// cooperative_groups.h.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <source_location>
+
+#include "treadle/simt/built_ins.h"
+
+namespace treadle::TREADLE_TARGET {
+
+/// Where a kernel calls a barrier or a collective.
+using Site = std::source_location;
+
+enum class BlockBarrier : uint8_t { plain, count, all, any, grid };
+
+/// What the lanes of a warp bring to a collective and take from it; arrays are indexed by lane.
+struct WarpExchange {
+  unsigned present;      ///< lanes that take part
+  unsigned operand[32];  ///< per lane: the collective's own parameter
+  uint64_t value[32];    ///< in: the lane's value
+  uint64_t result[32];   ///< out
+};
+/// Computes the results of all present lanes; runs once, when the last lane has arrived.
+using WarpCombine = void(WarpExchange&);
+
+/// Waits until all threads of the block that have not returned have arrived.
+void sync_block(Site site);
+
+/// As sync_block. Returns the sum, conjunction or disjunction of
+/// `value` for count, all and any.
+unsigned meet_block(BlockBarrier kind, unsigned value, Site site);
+
+/// Waits until all lanes of `mask` that have not returned call it with the same mask and `combine`.
+uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned operand, Site site);
+
+/// Lets other threads of the block run; for threads that wait for another thread's store.
+void let_others_run();
+
+inline unsigned lane_index() { return linear_thread_index() % warpSize; }
+
+template <class T>
+uint64_t to_bits(T value) {
+  static_assert(sizeof(T) <= 8, "warp collectives take types of at most 8 bytes");
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+template <class T>
+T from_bits(uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+}  // namespace treadle::TREADLE_TARGET

@@ -1,0 +1,47 @@
+/// Memory of the simt device: host memory with guard zones on both sides, and contents that are NaN until
+/// written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "treadle/core/export.h"
+
+namespace treadle::simt {
+
+/// Bytes on each side of a block that nobody may write.
+inline constexpr size_t kGuardBytes = 256;
+
+/// A block of at least `bytes` bytes, aligned to 256, filled with 0xFF: NaN in every floating type, -1 in
+/// every signed one. Throws DeviceError when memory is out.
+TREADLE_API void* simt_allocate(size_t bytes);
+
+/// Frees a block; null is allowed. Throws DeviceError, after freeing it, when its guard zones were written;
+/// also when `memory` is no live block.
+TREADLE_API void simt_free(void* memory);
+
+/// A write outside a block: the one nearest to it on that side.
+struct TREADLE_API GuardViolation {
+  const void* block;
+  size_t block_bytes;
+  bool before;      ///< in the zone before the block, else after it
+  size_t distance;  ///< bytes between the block's edge and the byte written; 0 is the neighbour
+
+  /// "write 3 bytes after a block of 400 bytes at 0x…"
+  std::string describe() const;
+};
+
+/// The guard zones of all live blocks that were written.
+TREADLE_API std::vector<GuardViolation> check_guards();
+
+struct MemoryStatistics {
+  size_t live_blocks = 0;
+  size_t live_bytes = 0;
+  size_t peak_bytes = 0;
+  uint64_t allocations = 0;  ///< since start
+};
+TREADLE_API MemoryStatistics memory_statistics();
+
+}  // namespace treadle::simt

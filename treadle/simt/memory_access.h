@@ -1,0 +1,44 @@
+/// Cached and streaming accesses, background copies to shared memory, and copies to `__constant__` variables.
+#pragma once
+
+#include <cstring>
+
+#include "treadle/simt/built_ins.h"
+#include "treadle/simt/device_error.h"
+
+namespace treadle::simt {
+class Stream;
+}
+
+namespace treadle::TREADLE_TARGET {
+
+using stream_t = simt::Stream*;
+
+// clang-format off
+template <class T> T __ldg(const T* address) { return *address; }
+template <class T> T __ldca(const T* address) { return *address; }
+template <class T> T __ldcg(const T* address) { return *address; }
+template <class T> T __ldcs(const T* address) { return *address; }
+template <class T> void __stcg(T* address, T value) { *address = value; }
+template <class T> void __stcs(T* address, T value) { *address = value; }
+template <class T> void __stwt(T* address, T value) { *address = value; }
+// clang-format on
+
+/// Copies Bytes (4, 8 or 16) from global to shared memory; on the executor at once.
+template <int Bytes>
+void copy_async(void* shared, const void* global) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
+  std::memcpy(shared, global, Bytes);
+}
+inline void copy_async_commit() {}
+template <int Pending>
+void copy_async_wait() {}
+
+/// Copies to a `__constant__` variable, in stream order. Throws DeviceError when the variable is smaller.
+template <class Symbol>
+void copy_to_constant(Symbol& symbol, const void* source, size_t bytes, stream_t) {
+  if (bytes > sizeof symbol) throw_device_error("copy_to_constant", "more bytes than the variable has");
+  std::memcpy(&symbol, source, bytes);
+}
+
+}  // namespace treadle::TREADLE_TARGET

@@ -1,0 +1,102 @@
+#include "treadle/train/checkpoint.h"
+
+#include <nlohmann/json.hpp>
+
+#include "treadle/core/error.h"
+#include "treadle/core/version.h"
+#include "treadle/formats/safetensors.h"
+
+namespace treadle {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFormatVersion = "1";
+constexpr std::string_view kOptimizerPrefix = "treadle.optimizer.";
+constexpr std::string_view kSamplerName = "treadle.sampler";
+
+std::map<std::string, std::string> metadata_of(const Checkpoint& c) {
+  json description = {{"model", c.model},
+                      {"model_options", c.model_options},
+                      {"classes", c.classes},
+                      {"input", std::vector<int64_t>(c.input.begin(), c.input.end())},
+                      {"mean", c.normalization.mean},
+                      {"deviation", c.normalization.deviation},
+                      {"dataset", c.dataset},
+                      {"seed", c.seed},
+                      {"epoch", c.epoch},
+                      {"step", c.step},
+                      {"training", c.training}};
+  return {{"format", "pt"},  // what tools that read PyTorch's safetensors files look for
+          {"treadle.format_version", kFormatVersion},
+          {"treadle.version", version()},
+          {"treadle.checkpoint", description.dump()}};
+}
+
+void read_description(const json& d, Checkpoint& c) {
+  c.model = d.at("model").get<std::string>();
+  c.model_options = d.at("model_options").get<std::map<std::string, std::string>>();
+  c.classes = d.at("classes").get<std::vector<std::string>>();
+  auto input = d.at("input").get<std::vector<int64_t>>();
+  require<FormatError>(input.size() == 3, "the input has {} extents, expected 3", input.size());
+  for (int64_t extent : input) c.input.push_back(extent);
+  c.normalization = {d.at("mean").get<std::vector<float>>(), d.at("deviation").get<std::vector<float>>()};
+  c.dataset = d.at("dataset").get<std::string>();
+  c.seed = d.at("seed").get<uint64_t>();
+  c.epoch = d.at("epoch").get<int64_t>();
+  c.step = d.at("step").get<int64_t>();
+  c.training = d.at("training").get<std::map<std::string, std::string>>();
+}
+
+void read_entries(const SafetensorsFile& file, Checkpoint& c) {
+  for (auto& [name, tensor] : file.entries) {
+    if (name.starts_with(kOptimizerPrefix)) {
+      c.optimizer_state.push_back({name.substr(kOptimizerPrefix.size()), tensor});
+    } else if (name == kSamplerName) {
+      auto state = tensor.to_vector<int64_t>();
+      require<FormatError>(state.size() == 2, "the sampler's state has {} numbers, expected 2", state.size());
+      c.sampler = {state[0], state[1]};
+    } else {
+      c.parameters.push_back({name, tensor});
+    }
+  }
+}
+
+void check_version(const std::filesystem::path& path, const std::map<std::string, std::string>& metadata) {
+  auto found = metadata.find("treadle.format_version");
+  require<FormatError>(found != metadata.end() && metadata.count("treadle.checkpoint"),
+                       "{} is a safetensors file, but not a Treadle checkpoint", path.string());
+  require<FormatError>(found->second == kFormatVersion,
+                       "{} has checkpoint format version {}, this Treadle ({}) reads {}", path.string(),
+                       found->second, version(), kFormatVersion);
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
+  std::vector<SafetensorsEntry> entries;
+  for (auto& [name, tensor] : checkpoint.parameters) entries.push_back({name, tensor});
+  for (auto& [name, tensor] : checkpoint.optimizer_state)
+    entries.push_back({std::string(kOptimizerPrefix) + name, tensor});
+  if (!checkpoint.optimizer_state.empty())
+    entries.push_back(
+        {std::string(kSamplerName),
+         Tensor::from(std::vector<int64_t>{checkpoint.sampler.epoch, checkpoint.sampler.position}, {2})});
+  save_safetensors(path, entries, metadata_of(checkpoint));
+}
+
+Checkpoint load_checkpoint(const std::filesystem::path& path) {
+  SafetensorsFile file = load_safetensors(path);
+  check_version(path, file.metadata);
+  Checkpoint checkpoint;
+  try {
+    read_description(json::parse(file.metadata["treadle.checkpoint"]), checkpoint);
+    read_entries(file, checkpoint);
+  } catch (const json::exception& error) {
+    throw FormatError(
+        fmt::format("{}: its treadle.checkpoint entry is damaged: {}", path.string(), error.what()));
+  }
+  return checkpoint;
+}
+
+}  // namespace treadle

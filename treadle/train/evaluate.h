@@ -1,0 +1,30 @@
+/// Accuracy and loss of a classifier on a data set.
+#pragma once
+
+#include <vector>
+
+#include "treadle/data/batches.h"
+#include "treadle/data/dataset.h"
+#include "treadle/nn/module.h"
+
+namespace treadle {
+
+struct Evaluation {
+  double loss = 0;                      ///< mean cross-entropy per image
+  double accuracy = 0;                  ///< share of images whose largest logit is their label
+  std::vector<int64_t> correct, total;  ///< by class
+};
+
+/// A batch on a device: images [B,C,H,W] f32, labels [B] i64.
+struct Batch {
+  Tensor images, labels;
+};
+TREADLE_API Batch make_batch(const ImageDataset& dataset, std::span<const int64_t> indices,
+                             const PixelNormalization& normalization, Device device);
+
+/// Runs the model in evaluation mode over the first `limit` images (0: all) in order.
+TREADLE_API Evaluation evaluate(Module& model, const ImageDataset& dataset,
+                                const PixelNormalization& normalization, Device device,
+                                int64_t batch_size = 256, int64_t limit = 0);
+
+}  // namespace treadle

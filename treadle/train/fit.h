@@ -1,0 +1,71 @@
+/// The training loop: shuffled batches, one validation per epoch, checkpoints, and a clean stop.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <vector>
+
+#include "treadle/data/batches.h"
+#include "treadle/data/dataset.h"
+#include "treadle/nn/module.h"
+#include "treadle/optim/optimizer.h"
+#include "treadle/optim/schedule.h"
+#include "treadle/train/checkpoint.h"
+#include "treadle/train/evaluate.h"
+
+namespace treadle {
+
+/// Told after every step.
+struct StepReport {
+  int64_t epoch = 0, epochs = 0;
+  int64_t step_in_epoch = 0, steps_in_epoch = 0;  ///< steps done
+  int64_t images_done = 0;                        ///< in this epoch
+  double loss = 0;
+  double seconds = 0;  ///< of this step
+};
+
+/// Told after every epoch, once its checkpoint is written.
+struct EpochReport {
+  int64_t epoch = 0, epochs = 0;  ///< epochs done
+  double train_loss = 0;          ///< mean over the epoch's images
+  Evaluation validation;
+  double seconds = 0;  ///< training steps of this epoch
+  double learning_rate = 0;
+  bool best = false;
+};
+
+struct FitOptions {
+  int64_t epochs = 5, batch_size = 32;
+  uint64_t seed = 0;
+  Device device = kCpu;
+  /// Stops each epoch after so many batches; 0: no limit. Validation is then cut to as many images.
+  int64_t limit_batches = 0;
+  /// Where best.safetensors and last.safetensors go; empty: nothing is saved.
+  std::filesystem::path folder;
+  /// Model name, classes and the like: what checkpoints say besides the state.
+  Checkpoint description;
+  /// Continues from this state instead of the beginning.
+  const Checkpoint* resume = nullptr;
+  /// Checked after each step: state is saved and fit() returns.
+  std::stop_token stop;
+  std::function<void(const StepReport&)> on_step;
+  std::function<void(const EpochReport&)> on_epoch;
+};
+
+struct FitResult {
+  std::vector<double> losses;  ///< of every step
+  Evaluation validation;       ///< after the last epoch
+  double best_accuracy = 0;
+  double train_seconds = 0;      ///< training steps only
+  double images_per_second = 0;  ///< median over steps
+  int64_t epochs_done = 0, steps_done = 0;
+  bool interrupted = false;
+};
+
+/// Trains a classifier with cross-entropy. Throws TrainingError when a loss is not finite: it names the step,
+/// and the files in the folder are those of the last epoch.
+TREADLE_API FitResult fit(Module& model, Optimizer& optimizer, const Schedule& schedule,
+                          const DatasetSplits& data, const FitOptions& options);
+
+}  // namespace treadle
