@@ -24,6 +24,7 @@ Action add_bench(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   add_run_settings(*step_app, step->settings);
   step_app->add_flag("--json", step->json, "One JSON object on the last line");
+  step_app->footer("Example: treadle bench step --model fashion_cnn --mode inference --batch 32");
   CLI::App* op_app = app.add_subcommand("op", "Every variant of an op that the device has");
   op_app->add_option("OP", op->op, "The op's name")->required();
   op_app->add_option("--seconds", op->seconds, "Time per variant and case")

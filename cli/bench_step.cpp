@@ -64,7 +64,7 @@ int run_step_bench(const StepBench& bench) {
   Steps steps(bench, device);
   std::function<void()> work = [&] { bench.mode == "train" ? steps.train() : steps.infer(); };
   time_repeatedly(work, kWarmUpSeconds, kWarmUpSteps);
-  auto seconds = time_repeatedly(work, bench.steps > 0 ? 0 : kSeconds, std::max<int64_t>(bench.steps, 10));
+  auto seconds = time_repeatedly(work, bench.steps > 0 ? 0 : kSeconds, bench.steps > 0 ? bench.steps : 10);
   double median = quantile(seconds, 0.5), fast = quantile(seconds, 0.1), batch = double(bench.batch);
   if (bench.json) {
     nlohmann::json object = {{"model", bench.model},

@@ -1,5 +1,9 @@
 /// The treadle program: picks the subcommand, and turns exceptions into one sentence and an exit code.
 #include <fmt/core.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "cli/command.h"
 #include "treadle/core/error.h"
@@ -31,12 +35,19 @@ int fail(int code, const std::exception& error) {
   return code;
 }
 
+/// The action's exit code, unless its output could not be written.
+int run_and_flush(const Action& action) {
+  int code = action();
+  require<FileError>(std::fflush(stdout) == 0, "the output could not be written: {}", std::strerror(errno));
+  return code;
+}
+
 int guarded(const Action& action) {
   try {
-    return action();
+    return run_and_flush(action);
   } catch (const DatasetAbsent& error) {
     return fail(kAbsent, error);
-  } catch (const DeviceError& error) {
+  } catch (const DeviceAbsent& error) {
     return fail(kAbsent, error);
   } catch (const ValueError& error) {
     return fail(kUsage, error);
@@ -73,4 +84,7 @@ int run(int count, char** words) {
 }  // namespace
 }  // namespace treadle::cli
 
-int main(int count, char** words) { return treadle::cli::run(count, words); }
+int main(int count, char** words) {
+  signal(SIGXFSZ, SIG_IGN);  // a file size limit then shows as a failed write, which keeps the old file
+  return treadle::cli::run(count, words);
+}

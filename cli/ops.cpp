@@ -54,6 +54,7 @@ int print_one(const Op& op) {
 }
 
 int print_ops(bool as_json, const std::string& name) {
+  if (!name.empty()) op_named(name);  // throws for an unknown one
   if (!name.empty() && !as_json) return print_one(op_named(name));
   std::vector<std::vector<std::string>> rows{{"op", "gradient", "cpu", "simt", "cuda", "dtypes"}};
   nlohmann::json list = nlohmann::json::array();
@@ -70,18 +71,43 @@ int print_ops(bool as_json, const std::string& name) {
   return kSuccess;
 }
 
+/// The table of docs/generated/ops.md: the same for every build, so devices and libraries that this one lacks
+/// do not matter.
+int print_markdown() {
+  fmt::print(
+      "# Ops\n\nWritten by `scripts/generate-docs`. Variants are listed most preferred first; those of "
+      "libraries are left out.\n\n");
+  fmt::print(
+      "| op | what it computes | gradient | cpu | simt and cuda | dtypes |\n|---|---|---|---|---|---|\n");
+  for (const Op* op : registry().ops()) {
+    std::string columns[2];
+    for (const Variant& variant : op->variants) {
+      if (variant.engine != Engine::own || variant.device == DeviceKind::cuda) continue;
+      std::string& column = columns[variant.device == DeviceKind::simt];
+      column += (column.empty() ? "" : ", ") + std::string(variant.name);
+    }
+    std::string summary = op->summary;
+    for (size_t at = 0; (at = summary.find('|', at)) != std::string::npos; at += 2)
+      summary.replace(at, 1, "\\|");
+    fmt::print("| {} | {} | {} | {} | {} | {} |\n", op->name, summary, op->gradient ? "yes" : "",
+               op->direct ? "view" : columns[0], op->direct ? "view" : columns[1], dtypes_of(*op));
+  }
+  return kSuccess;
+}
+
 }  // namespace
 
 Action add_ops(CLI::App& app) {
   struct Options {
-    bool json = false;
+    bool json = false, markdown = false;
     std::string name;
   };
   auto options = std::make_shared<Options>();
   app.add_option("OP", options->name, "Only this op, with its options");
   app.add_flag("--json", options->json, "One JSON object");
+  app.add_flag("--markdown", options->markdown, "The table of the docs");
   app.footer("Example: treadle ops conv2d");
-  return [options] { return print_ops(options->json, options->name); };
+  return [options] { return options->markdown ? print_markdown() : print_ops(options->json, options->name); };
 }
 
 }  // namespace treadle::cli

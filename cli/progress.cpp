@@ -20,14 +20,13 @@ std::string bar(int64_t done, int64_t of) {
 }  // namespace
 
 void Progress::step(const StepReport& report) {
-  if (report.step_in_epoch == 1) epoch_seconds_ = 0, smooth_loss_ = report.loss;
+  if (steps_seen_++ == 0) epoch_seconds_ = 0, smooth_loss_ = report.loss;
   epoch_seconds_ += report.seconds;
   smooth_loss_ += 0.02 * (report.loss - smooth_loss_);  // about the last fifty steps
   auto now = std::chrono::steady_clock::now();
   if (!bar_ || now - last_drawn_ < kRedraw) return;
   last_drawn_ = now;
-  double rate = double(report.images_done) / epoch_seconds_,
-         per_step = epoch_seconds_ / double(report.step_in_epoch);
+  double rate = double(report.images_done) / epoch_seconds_, per_step = epoch_seconds_ / double(steps_seen_);
   double left = per_step * double(report.steps_in_epoch - report.step_in_epoch +
                                   (report.epochs - report.epoch - 1) * report.steps_in_epoch);
   fmt::print(stderr, "\r\033[Kepoch {}/{} {} {:>3} %  loss {:.4f}  {} images/s  {} left", report.epoch + 1,
@@ -45,6 +44,7 @@ void Progress::clear() {
 
 void Progress::epoch(const EpochReport& report, int64_t images) {
   clear();
+  steps_seen_ = 0;
   if (quiet_) return;
   fmt::print("epoch {}/{}  loss {:.4f}  test loss {:.4f}  test accuracy {}  {:.1f} s  {} images/s{}\n",
              report.epoch, report.epochs, report.train_loss, report.validation.loss,

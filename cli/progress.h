@@ -11,6 +11,7 @@ class Progress {
  public:
   /// `quiet`: print nothing. `on_terminal`: redraw a bar on stderr after steps.
   Progress(bool quiet, bool on_terminal) : quiet_(quiet), bar_(on_terminal && !quiet) {}
+  ~Progress() { clear(); }
   void step(const StepReport& report);
   void epoch(const EpochReport& report, int64_t images);
   /// Removes the bar.
@@ -19,6 +20,7 @@ class Progress {
  private:
   bool quiet_, bar_, drawn_ = false;
   double epoch_seconds_ = 0, smooth_loss_ = 0;
+  int64_t steps_seen_ = 0;  ///< of this epoch: less than its steps after resuming
   std::chrono::steady_clock::time_point last_drawn_{};
 };
 

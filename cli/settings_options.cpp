@@ -15,7 +15,8 @@ void add_run_settings(CLI::App& app, RunSettings& settings) {
   app.add_option("--engine", settings.engine, "own: only Treadle's kernels; any: libraries too")
       ->check(CLI::IsMember({"own", "any"}))
       ->capture_default_str();
-  app.add_option("--variant", settings.variants, "OP=NAME: run this variant of an op; may be repeated");
+  app.add_option("--variant", settings.variants, "OP=NAME: run this variant of an op; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--threads", settings.threads, "CPU threads; default: all cores")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--deterministic", settings.deterministic, "Only variants that give the same bits twice");
@@ -25,7 +26,7 @@ void add_run_settings(CLI::App& app, RunSettings& settings) {
 Device apply_run_settings(const RunSettings& chosen) {
   Device device = device_named(chosen.device);
   std::string reason = absence_of(device);
-  require<DeviceError>(reason.empty(), "device {} is not available: {}", chosen.device, reason);
+  require<DeviceAbsent>(reason.empty(), "device {} is not available: {}", chosen.device, reason);
   if (chosen.threads > 0) set_num_threads(chosen.threads);
   settings().deterministic = chosen.deterministic;
   settings().own_engine_only = chosen.engine == "own";
@@ -33,7 +34,11 @@ Device apply_run_settings(const RunSettings& chosen) {
     size_t split = pair.find('=');
     require<ValueError>(split != std::string::npos, "--variant takes OP=NAME, not '{}'", pair);
     std::string op = pair.substr(0, split), name = pair.substr(split + 1);
-    variant_named(op_named(op), device.kind, name);
+    const Variant& variant = variant_named(op_named(op), device.kind, name);
+    std::string why = absence_of(variant.engine);
+    require<DeviceAbsent>(why.empty(), "variant {}={} needs {}: {}", op, name, name_of(variant.engine), why);
+    require<ValueError>(is_allowed(variant, settings()),
+                        "variant {}={} is ruled out by --engine own or --deterministic", op, name);
     settings().variants[op] = name;
   }
   return device;

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -57,8 +58,11 @@ void print_table(const ModelSummary& summary) {
 }
 
 int run(const Options& options) {
-  bool is_file = std::filesystem::exists(options.source);
-  std::string model = is_file ? load_checkpoint(options.source).model : options.source;
+  const auto& known = known_models();
+  bool is_name =
+      std::any_of(known.begin(), known.end(), [&](const ModelInfo& m) { return m.name == options.source; });
+  bool is_file = !is_name && std::filesystem::exists(options.source);
+  std::string model = is_file ? load_model(options.source).checkpoint.model : options.source;
   const ModelInfo& info = model_info(model);
   Shape input{options.batch, info.input[0], info.input[1], info.input[2]};
   auto summary = summarize(*make_model(model), input);

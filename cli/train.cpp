@@ -1,11 +1,14 @@
 #include <fmt/core.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <toml++/toml.h>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <stop_token>
 
 #include "cli/class_table.h"
 #include "cli/command.h"
@@ -23,6 +26,9 @@
 namespace treadle::cli {
 namespace {
 
+constexpr int64_t kMost =
+    int64_t(1) << 30;  ///< bound of counts on the command line: products of two fit in int64
+
 const auto process_start = std::chrono::steady_clock::now();
 
 struct Options {
@@ -34,13 +40,14 @@ struct Options {
   RunSettings settings;
 };
 
-volatile sig_atomic_t interrupted = 0;
+std::stop_source stop_source;
 
-/// The first ^C asks the loop to stop; the second one ends the process as usual.
+/// The first ^C asks the loop to stop; the second one ends the process as usual. request_stop() without
+/// callbacks is a few lock-free atomic operations, so the handler may call it.
 void stop_on_interrupt() {
   struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = 1; };
-  action.sa_flags = int(SA_RESETHAND);
+  action.sa_handler = [](int) { stop_source.request_stop(); };
+  action.sa_flags = int(SA_RESETHAND) | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
@@ -67,42 +74,103 @@ void apply_preset(const CLI::App& app, Options& options) {
   throw ValueError(fmt::format("no preset is called '{}'; known are baseline", options.preset));
 }
 
-/// What a checkpoint remembers of the command line, so that --resume goes on with it.
+/// What a checkpoint remembers of the command line, so that --resume goes on with it: option → value.
 std::map<std::string, std::string> remembered(const Options& o) {
-  return {{"optimizer", o.optimizer},
-          {"schedule", o.schedule},
-          {"learning_rate", fmt::format("{}", o.learning_rate)},
-          {"epochs", fmt::format("{}", o.epochs)},
-          {"batch_size", fmt::format("{}", o.batch_size)},
-          {"limit_batches", fmt::format("{}", o.limit_batches)}};
+  std::string variants;
+  for (const std::string& variant : o.settings.variants) variants += (variants.empty() ? "" : " ") + variant;
+  return {{"--optimizer", o.optimizer},
+          {"--schedule", o.schedule},
+          {"--lr", fmt::format("{}", o.learning_rate)},
+          {"--epochs", fmt::format("{}", o.epochs)},
+          {"--batch-size", fmt::format("{}", o.batch_size)},
+          {"--limit-batches", fmt::format("{}", o.limit_batches)},
+          {"--seed", fmt::format("{}", o.seed)},
+          {"--data", o.data},
+          {"--device", o.settings.device},
+          {"--engine", o.settings.engine},
+          {"--threads", fmt::format("{}", num_threads())},
+          {"--variant", variants},
+          {"--deterministic", o.settings.deterministic ? "true" : "false"}};
 }
 
-/// Takes the settings of the run that is resumed; one given again must not differ, but for the number of
-/// epochs.
+/// The settings of a run that is resumed, read from its checkpoint.
+class SavedSettings {
+ public:
+  SavedSettings(const CLI::App& app, const Options& given, const Checkpoint& from)
+      : app_(app), given_(remembered(given)), from_(from), file_(given.out + "/last.safetensors") {}
+
+  /// The saved value of an option. One given again must not differ: ValueError.
+  std::string text(const std::string& option) const {
+    auto found = from_.training.find(option);
+    require<FormatError>(found != from_.training.end(), "{} lacks the setting {}; it cannot be resumed",
+                         file_, option);
+    bool may_differ = option == "--epochs" || option == "--device" || option == "--threads";
+    if (app_.count(option) && may_differ) return given_.at(option);
+    require<ValueError>(!app_.count(option) || found->second == given_.at(option),
+                        "{} {} differs from the run to resume, which has {}", option, given_.at(option),
+                        found->second);
+    return found->second;
+  }
+
+  template <class Number>
+  Number number(const std::string& option) const {
+    std::istringstream stream(text(option));
+    Number value{};
+    stream >> value;
+    require<FormatError>(!stream.fail() && stream.eof() && value >= 0,
+                         "{} has {} '{}', which is not a number", file_, option, text(option));
+    return value;
+  }
+
+ private:
+  const CLI::App& app_;
+  std::map<std::string, std::string> given_;
+  const Checkpoint& from_;
+  std::string file_;
+};
+
+/// Takes the settings of the run that is resumed; only epochs, device and threads may be given anew.
 void continue_with(const CLI::App& app, const Checkpoint& from, Options& o) {
   require<ValueError>(from.model == o.model, "{}/last.safetensors holds the model {}, not {}", o.out,
                       from.model, o.model);
-  auto value = [&](const char* key) { return from.training.at(key); };
-  auto take = [&](const char* flag, const std::string& saved, const std::string& given) {
-    require<ValueError>(!app.count(flag) || saved == given,
-                        "{} {} differs from the run to resume, which has {}", flag, given, saved);
-  };
-  auto before = remembered(o);
-  take("--optimizer", value("optimizer"), before["optimizer"]);
-  take("--schedule", value("schedule"), before["schedule"]);
-  take("--lr", value("learning_rate"), before["learning_rate"]);
-  take("--batch-size", value("batch_size"), before["batch_size"]);
-  take("--limit-batches", value("limit_batches"), before["limit_batches"]);
-  take("--seed", fmt::format("{}", from.seed), fmt::format("{}", o.seed));
-  take("--data", from.dataset, o.data);
-  o.optimizer = value("optimizer"), o.schedule = value("schedule"), o.data = from.dataset, o.seed = from.seed;
-  o.learning_rate = std::stod(value("learning_rate"));
-  o.batch_size = std::stoll(value("batch_size")), o.limit_batches = std::stoll(value("limit_batches"));
-  if (!app.count("--epochs")) o.epochs = std::stoll(value("epochs"));
+  SavedSettings saved(app, o, from);
+  o.optimizer = saved.text("--optimizer");
+  o.schedule = saved.text("--schedule");
+  o.data = saved.text("--data");
+  o.learning_rate = saved.number<double>("--lr");
+  o.batch_size = std::max<int64_t>(saved.number<int64_t>("--batch-size"), 1);
+  o.limit_batches = saved.number<int64_t>("--limit-batches");
+  o.seed = saved.number<uint64_t>("--seed");
+  o.epochs = saved.number<int64_t>("--epochs");
+  o.settings.device = saved.text("--device");
+  o.settings.engine = saved.text("--engine");
+  o.settings.threads = saved.number<int>("--threads");
+  o.settings.deterministic = saved.text("--deterministic") == "true";
+  o.settings.variants.clear();
+  std::istringstream variants(saved.text("--variant"));
+  for (std::string variant; variants >> variant;) o.settings.variants.push_back(variant);
 }
 
-void write_config(const Options& o, Device device) {
-  toml::table config{{"model", o.model},
+/// Names a run, so that --resume does not take an earlier run's checkpoint in the same folder for this one's.
+std::string new_run_name() {
+  auto now = std::chrono::system_clock::now().time_since_epoch();
+  return fmt::format("{:x}-{}", std::chrono::duration_cast<std::chrono::microseconds>(now).count(), getpid());
+}
+
+/// The run that config.toml in the folder speaks of; empty when there is none.
+std::string run_in_config(const std::string& folder) {
+  auto path = std::filesystem::path(folder) / "config.toml";
+  if (!std::filesystem::exists(path)) return "";
+  try {
+    return toml::parse_file(path.string())["run"].value_or(std::string());
+  } catch (const toml::parse_error& error) {
+    throw FormatError(fmt::format("{}: {}", path.string(), error.description()));
+  }
+}
+
+void write_config(const Options& o, Device device, const std::string& run) {
+  toml::table config{{"run", run},
+                     {"model", o.model},
                      {"data", o.data},
                      {"device", to_string(device)},
                      {"epochs", o.epochs},
@@ -158,6 +226,12 @@ class Training {
     if (o_.resume) {
       resumed_ = load_checkpoint(std::filesystem::path(o_.out) / "last.safetensors");
       continue_with(app_, resumed_, o_);
+      run_name_ = resumed_.training["run"];
+      std::string current = run_in_config(o_.out);
+      require<FormatError>(
+          current.empty() || current == run_name_,
+          "{}/last.safetensors belongs to an earlier run; the run in config.toml has not saved a state yet",
+          o_.out);
     }
     device_ = apply_run_settings(o_.settings);
     data_ = load_dataset(o_.data);
@@ -177,7 +251,7 @@ class Training {
     std::filesystem::create_directories(o_.out, error);
     require<FileError>(!error, "{} cannot be created: {}", o_.out, error.message());
     if (!o_.resume) std::filesystem::remove(std::filesystem::path(o_.out) / "metrics.jsonl", error);
-    write_config(o_, device_);
+    write_config(o_, device_, run_name_);
   }
 
   Schedule schedule() const {
@@ -200,10 +274,10 @@ class Training {
     fit.description.input = data_.train.image_shape;
     fit.description.dataset = o_.data;
     fit.description.training = remembered(o_);
+    fit.description.training["run"] = run_name_;
     fit.resume = o_.resume ? &resumed_ : nullptr;
-    fit.stop = stop_.get_token();
+    fit.stop = stop_source.get_token();
     fit.on_step = [this](const StepReport& report) {
-      if (interrupted) stop_.request_stop();
       images_ = report.images_done;
       progress_.step(report);
     };
@@ -244,7 +318,9 @@ class Training {
           "last.safetensors\n",
           with_commas(int64_t(result.images_per_second)), result.train_seconds, total, o_.out);
     }
-    if (o_.json) fmt::print("{}\n", json_of(result, total).dump());
+    if (o_.json)
+      fmt::print("{}\n",
+                 json_of(result, total).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
 
   nlohmann::json json_of(const FitResult& result, double total_seconds) const {
@@ -270,11 +346,11 @@ class Training {
   Options o_;
   Progress progress_;
   Checkpoint resumed_;
+  std::string run_name_ = new_run_name();
   Device device_;
   DatasetSplits data_;
   std::shared_ptr<Module> model_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::stop_source stop_;
   int64_t images_ = 0;
 };
 
@@ -285,10 +361,10 @@ Action add_train(CLI::App& app) {
   app.add_option("MODEL", o->model, "mlp, lenet5, fashion_cnn; `treadle models` lists them")->required();
   app.add_option("--data", o->data, "fashion-mnist, mnist, cifar-10 or a folder")->capture_default_str();
   app.add_option("--epochs", o->epochs, "Passes over the training images")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(int64_t(1), kMost))
       ->capture_default_str();
   app.add_option("--batch-size", o->batch_size, "Images per step")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(int64_t(1), kMost))
       ->capture_default_str();
   app.add_option("--optimizer", o->optimizer, "sgd, momentum, adam or adamw")->capture_default_str();
   app.add_option("--lr", o->learning_rate, "Learning rate")
@@ -299,7 +375,7 @@ Action add_train(CLI::App& app) {
   app.add_option("--preset", o->preset, "A named recipe: baseline");
   app.add_option("--seed", o->seed, "Initial weights and the order of images")->capture_default_str();
   app.add_option("--limit-batches", o->limit_batches, "Stop each epoch after so many batches; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t(0), kMost));
   app.add_option("--out", o->out, "Run folder; default runs/MODEL");
   app.add_flag("--resume", o->resume, "Go on from last.safetensors in the run folder");
   add_run_settings(app, o->settings);

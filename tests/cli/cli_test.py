@@ -167,6 +167,21 @@ class Training(ProgramTest):
         self.assertEqual(resumed["losses"], whole["losses"][-len(resumed["losses"]) :])
         self.assertLess(len(resumed["losses"]), len(whole["losses"]))
 
+    def test_resuming_a_finished_run_evaluates_it(self):
+        first = last_json(self.train("--epochs", 2))
+        again = self.train("--resume")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(last_json(again)["losses"], [])
+        self.assertEqual(last_json(again)["test_accuracy"], first["test_accuracy"])
+
+    def test_checkpoint_of_an_earlier_run_is_not_resumed(self):
+        self.train("--epochs", 1)
+        self.train("--epochs", 1, "--optimizer", "sgd", "--lr", "1e30")  # fails before it saves
+        self.assert_fails(self.train("--resume"), 1, "earlier run")
+
+    def test_engines_and_determinism_are_not_overruled(self):
+        self.assert_fails(self.train("--engine", "own", "--variant", "conv2d=onednn"), 2, "ruled out")
+
     def test_resuming_with_other_settings_is_refused(self):
         self.train("--epochs", 1)
         self.assert_fails(self.train("--resume", "--batch-size", 16), 2, "--batch-size 16", "32")
@@ -195,15 +210,15 @@ class BadFiles(ProgramTest):
 
     def test_full_disk_keeps_the_old_file(self):
         self.train("--epochs", 1)
-        last = self.folder / "run/last.safetensors"
-        before = last.read_bytes()
+        files = [self.folder / "run" / name for name in ("best.safetensors", "last.safetensors")]
+        before = [path.read_bytes() for path in files]
         limit = lambda: __import__("resource").setrlimit(__import__("resource").RLIMIT_FSIZE, (1 << 16, 1 << 16))
         result = subprocess.run(
             [PROGRAM, "train", "mlp", "--data", self.data, "--out", self.folder / "run", "--epochs", "2"],
             capture_output=True, text=True, preexec_fn=limit,
         )  # fmt: skip
-        self.assert_fails(result, 1, "last.safetensors")
-        self.assertEqual(last.read_bytes(), before)
+        self.assert_fails(result, 1, "cannot write", "best.safetensors")
+        self.assertEqual([path.read_bytes() for path in files], before)
         self.assertEqual([p.name for p in (self.folder / "run").iterdir() if "tmp" in p.name], [])
 
 

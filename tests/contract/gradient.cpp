@@ -126,7 +126,6 @@ void check_gradient(const Trial& trial, Device device, Tally& tally) {
   std::string where = fmt::format("{} gradient on {}", trial.name(), to_string(device));
   try {
     Trial exact = trial;
-    exact.dtype = trial.dtype;
     for (DType& dtype : exact.input_dtypes)
       if (is_floating(dtype)) dtype = DType::f64;
     auto wanted = gradients_of(exact, kCpu), gradients = gradients_of(trial, device);

@@ -72,17 +72,25 @@ std::vector<Device> present_devices(const Arguments& arguments, std::vector<std:
   return devices;
 }
 
+void check_case(const Op& op, const TestCase& test_case, const std::vector<Device>& devices, Tally& tally) {
+  if (op.gradient && op.dtypes.contains(DType::f64)) check_finite_differences(op, test_case, tally);
+  for (DType dtype : kAllDTypes) {
+    if (!op.dtypes.contains(dtype)) continue;
+    Trial trial = make_trial(op, test_case, dtype);
+    for (Device device : devices) {
+      check_forward(trial, device, tally);
+      if (op.gradient && is_floating(dtype)) check_gradient(trial, device, tally);
+    }
+  }
+}
+
 void check_op(const Op& op, const std::vector<Device>& devices, Tally& tally) {
   if (!op.cases || !op.reference) return tally.failed(op.name + " has no test cases or no reference");
   for (const TestCase& test_case : op.cases()) {
-    if (op.gradient && op.dtypes.contains(DType::f64)) check_finite_differences(op, test_case, tally);
-    for (DType dtype : kAllDTypes) {
-      if (!op.dtypes.contains(dtype)) continue;
-      Trial trial = make_trial(op, test_case, dtype);
-      for (Device device : devices) {
-        check_forward(trial, device, tally);
-        if (op.gradient && is_floating(dtype)) check_gradient(trial, device, tally);
-      }
+    try {
+      check_case(op, test_case, devices, tally);
+    } catch (const std::exception& error) {
+      tally.failed(fmt::format("{} [{}] threw: {}", op.name, test_case.label, error.what()));
     }
   }
 }
@@ -121,6 +129,10 @@ int run(const Arguments& arguments) {
     check_all_variants_ran(*op, devices, tally, skipped);
   }
   if (arguments.list) return 0;
+  if (ops == 0 || (devices.empty() && skipped.empty())) {
+    fmt::print(stderr, "no such op or device\n");
+    return 2;
+  }
   tally.print();
   for (auto& reason : skipped) fmt::print("  skipped {}\n", reason);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/ops/copy.h"

@@ -3,11 +3,29 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "treadle/core/device.h"
 #include "treadle/core/export.h"
+#include "treadle/core/shape.h"
+
+/// Shapes and devices are written only when a message is: require() costs nothing while its condition holds.
+template <class T>
+struct TreadleTextFormatter {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  template <class Context>
+  auto format(const T& value, Context& context) const {
+    std::string text = treadle::to_string(value);
+    return std::copy(text.begin(), text.end(), context.out());
+  }
+};
+template <>
+struct fmt::formatter<treadle::Dims> : TreadleTextFormatter<treadle::Dims> {};
+template <>
+struct fmt::formatter<treadle::Device> : TreadleTextFormatter<treadle::Device> {};
 
 namespace treadle {
 
@@ -44,6 +62,11 @@ struct TREADLE_API FileError : Error {
 /// A name or value that does not exist: an op, a model, an option.
 struct TREADLE_API ValueError : Error {
   using Error::Error;
+};
+
+/// A device that is not there: absent hardware, driver or library.
+struct TREADLE_API DeviceAbsent : DeviceError {
+  using DeviceError::DeviceError;
 };
 
 /// Misuse of automatic differentiation: freed graphs, modified saved tensors.

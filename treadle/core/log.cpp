@@ -25,8 +25,12 @@ void set_log_handler(LogHandler new_handler) {
 }
 
 void log(LogLevel level, std::string_view message) {
-  std::lock_guard lock(log_mutex);
-  if (handler()) handler()(level, message);
+  LogHandler current;
+  {
+    std::lock_guard lock(log_mutex);
+    current = handler();
+  }
+  if (current) current(level, message);  // outside the lock: a handler may log
 }
 
 void log_once(LogLevel level, const std::string& message) {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "treadle/core/error.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -48,13 +50,16 @@ struct Job {
 class Pool {
  public:
   explicit Pool(int threads) : mailboxes_(threads) {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+    try {
+      for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+    } catch (const std::system_error& error) {
+      stop();
+      throw Error(fmt::format("{} threads cannot be started: {}; use fewer", threads, error.what()));
+    }
   }
-  ~Pool() {
-    stopping_ = true;
-    announce(int(mailboxes_.size()));
-    for (auto& worker : workers_) worker.join();
-  }
+  ~Pool() { stop(); }
+
+  int size() const { return int(mailboxes_.size()); }
 
   void run(const Job& job) {
     job_ = job;
@@ -68,6 +73,12 @@ class Pool {
   }
 
  private:
+  void stop() {
+    stopping_ = true;
+    announce(size());
+    for (auto& worker : workers_) worker.join();
+  }
+
   struct alignas(64) Mailbox {
     std::atomic<uint64_t> generation{0};
   };
@@ -140,6 +151,7 @@ int num_threads() {
 }
 
 void set_num_threads(int count) {
+  require(!inside_parallel_for, "set_num_threads() was called inside parallel_for");
   std::lock_guard lock(pool_mutex);
   thread_count = std::clamp(count, 1, 1024);
   pool().reset();
@@ -154,6 +166,8 @@ void run_parallel(int64_t count, int64_t grain, RangeFunction function, void* co
   if (wanted <= 1 || inside_parallel_for || !pool_mutex.try_lock()) return function(context, 0, count);
   std::lock_guard lock(pool_mutex, std::adopt_lock);
   if (!pool()) pool() = std::make_unique<Pool>(num_threads());
+  wanted = std::min<int64_t>(wanted, pool()->size());  // another thread may have changed it meanwhile
+  if (wanted <= 1) return function(context, 0, count);
   struct Wrapped {
     RangeFunction function;
     void* context;

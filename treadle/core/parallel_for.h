@@ -18,8 +18,9 @@ TREADLE_API void run_parallel(int64_t count, int64_t grain, RangeFunction functi
 }  // namespace detail
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, count): one range per thread, each of at least
-/// `grain` items, always cut at the same places for the same count and thread number. Nested calls run
-/// inline. The first exception is rethrown to the caller.
+/// `grain` items, cut at the same places for the same count and thread number. A nested call, and one made
+/// while another thread is inside parallel_for, runs inline as one range: results must not depend on the
+/// cuts. The first exception is rethrown.
 template <class F>
 void parallel_for(int64_t count, int64_t grain, F&& f) {
   using Function = std::remove_reference_t<F>;

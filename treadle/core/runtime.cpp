@@ -1,5 +1,6 @@
 #include "treadle/core/runtime.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +15,7 @@ namespace {
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+    if (line.rfind("model name", 0) == 0) return line.substr(std::min(line.size(), line.find(':') + 2));
   return "CPU";
 }
 
@@ -76,7 +77,7 @@ std::string absence_of(Device device) {
 
 Runtime& runtime(Device device) {
   std::string reason = absence_of(device);
-  require<DeviceError>(reason.empty(), "device {} is not available: {}", to_string(device), reason);
+  require<DeviceAbsent>(reason.empty(), "device {} is not available: {}", device, reason);
   return provider(device.kind).get(device.index);
 }
 

@@ -66,13 +66,14 @@ bool is_dense(const Shape& shape, const Strides& strides) {
 }
 
 int64_t checked_numel(const Shape& shape) {
+  // An extent of 0 counts as 1 here, so that strides cannot overflow either.
   int64_t product = 1;
   for (int64_t extent : shape) {
-    require<ShapeError>(extent >= 0, "shape {} has a negative extent", to_string(shape));
-    require<ShapeError>(!__builtin_mul_overflow(product, extent, &product), "shape {} has too many elements",
-                        to_string(shape));
+    require<ShapeError>(extent >= 0, "shape {} has a negative extent", shape);
+    require<ShapeError>(!__builtin_mul_overflow(product, std::max<int64_t>(extent, 1), &product),
+                        "shape {} has too many elements", shape);
   }
-  return product;
+  return shape.numel();
 }
 
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op) {
@@ -80,20 +81,18 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op) {
   Shape result = Dims::filled(rank, 1);
   for (int i = 1; i <= rank; ++i) {
     int64_t x = i <= a.rank() ? a[-i] : 1, y = i <= b.rank() ? b[-i] : 1;
-    require<ShapeError>(x == y || x == 1 || y == 1, "{}: shapes {} and {} do not broadcast", op, to_string(a),
-                        to_string(b));
+    require<ShapeError>(x == y || x == 1 || y == 1, "{}: shapes {} and {} do not broadcast", op, a, b);
     result[-i] = x == 1 ? y : x;
   }
   return result;
 }
 
 Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shape& target) {
-  require<ShapeError>(shape.rank() <= target.rank(), "shape {} does not expand to {}", to_string(shape),
-                      to_string(target));
+  require<ShapeError>(shape.rank() <= target.rank(), "shape {} does not expand to {}", shape, target);
   Strides result = Dims::filled(target.rank(), 0);
   for (int i = 1; i <= shape.rank(); ++i) {
-    require<ShapeError>(shape[-i] == target[-i] || shape[-i] == 1, "shape {} does not expand to {}",
-                        to_string(shape), to_string(target));
+    require<ShapeError>(shape[-i] == target[-i] || shape[-i] == 1, "shape {} does not expand to {}", shape,
+                        target);
     result[-i] = shape[-i] == target[-i] ? strides[-i] : 0;
   }
   return result;

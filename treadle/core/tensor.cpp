@@ -15,7 +15,7 @@ Storage::~Storage() { allocator(device_).free(data_, bytes_); }
 Tensor Tensor::empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device) {
   int64_t bytes;
   require<ShapeError>(!__builtin_mul_overflow(checked_numel(shape), int64_t(size_of(dtype)), &bytes),
-                      "shape {} has too many elements", treadle::to_string(shape));
+                      "shape {} has too many elements", shape);
   auto data = make_intrusive<TensorData>();
   data->storage = make_intrusive<Storage>(device, size_t(bytes));
   data->shape = shape;
@@ -25,6 +25,7 @@ Tensor Tensor::empty_strided(const Shape& shape, const Strides& strides, DType d
 }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
+  checked_numel(shape);
   return empty_strided(shape, contiguous_strides(shape), dtype, device);
 }
 
@@ -35,8 +36,7 @@ Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
 }
 
 Tensor Tensor::from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape, Device device) {
-  require<ShapeError>(count == checked_numel(shape), "{} values do not fill shape {}", count,
-                      treadle::to_string(shape));
+  require<ShapeError>(count == checked_numel(shape), "{} values do not fill shape {}", count, shape);
   Tensor result = empty(shape, dtype, device);
   runtime(device).copy_from_host(result.raw(), values, size_t(count) * size_of(dtype));
   return result;
@@ -54,6 +54,7 @@ TensorView Tensor::view() const {
 }
 
 Tensor Tensor::alias(const Shape& shape, const Strides& strides, int64_t offset) const {
+  checked_numel(shape);
   auto data = make_intrusive<TensorData>();
   data->storage = data_->storage;
   data->offset = data_->offset + offset;
@@ -134,8 +135,7 @@ std::vector<bool> Tensor::to_bools() const {
 }
 
 double Tensor::item() const {
-  require<ShapeError>(numel() == 1, "item() needs one element, the tensor has shape {}",
-                      treadle::to_string(shape()));
+  require<ShapeError>(numel() == 1, "item() needs one element, the tensor has shape {}", shape());
   return to_doubles()[0];
 }
 

@@ -49,6 +49,7 @@ class CudaRuntime final : public Runtime {
     copy(target, source, bytes, cudaMemcpyDeviceToDevice);
   }
   void fill_bytes(void* target, int value, size_t bytes) override {
+    if (bytes == 0) return;
     activate();
     check(cudaMemsetAsync(target, value, bytes, stream_), "cudaMemset");
   }
@@ -74,6 +75,7 @@ class CudaRuntime final : public Runtime {
   }
   void activate() const { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
   void copy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
+    if (bytes == 0) return;
     activate();
     check(cudaMemcpyAsync(target, source, bytes, kind, stream_), "cudaMemcpy");
   }

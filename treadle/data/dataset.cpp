@@ -39,7 +39,7 @@ IdxArray load_idx_of(const fs::path& folder, std::string_view stem, std::string_
                          folder.string(), stem, kind);
   IdxArray array = load_idx(path);
   require<FormatError>(array.shape.rank() == rank, "{}: the array has shape {}, expected are {} axes",
-                       path.string(), to_string(array.shape), rank);
+                       path.string(), array.shape, rank);
   return array;
 }
 
@@ -98,8 +98,7 @@ void check_split(const ImageDataset& dataset, const char* split) {
 
 void check_images(const DatasetSplits& splits, const std::string& name) {
   const Shape &train = splits.train.image_shape, &test = splits.test.image_shape;
-  require<FormatError>(train == test, "{}: training images are {}, test images {}", name, to_string(train),
-                       to_string(test));
+  require<FormatError>(train == test, "{}: training images are {}, test images {}", name, train, test);
   require<FormatError>(splits.train.size() > 0 && splits.test.size() > 0 && train.numel() > 0,
                        "{}: there are {} training and {} test images of {} pixels; none may be zero", name,
                        splits.train.size(), splits.test.size(), train.numel());

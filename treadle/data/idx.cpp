@@ -42,12 +42,12 @@ size_t checked_count(const Shape& shape, uint64_t most_bytes, std::string_view f
   for (int64_t extent : shape)
     require<FormatError>(!__builtin_mul_overflow(bound, uint64_t(std::max<int64_t>(extent, 1)), &bound) &&
                              bound <= kMaxIdxBytes,
-                         "{}: an array of shape {} is larger than the limit of {} bytes", file,
-                         to_string(shape), kMaxIdxBytes);
+                         "{}: an array of shape {} is larger than the limit of {} bytes", file, shape,
+                         kMaxIdxBytes);
   uint64_t count = uint64_t(shape.numel());
   require<FormatError>(count <= most_bytes,
                        "{}: shape {} needs {} bytes, the file can hold no more than {}; it is cut short",
-                       file, to_string(shape), count, most_bytes);
+                       file, shape, count, most_bytes);
   return size_t(count);
 }
 

@@ -46,7 +46,7 @@ Device common_device(const Op& op, const std::vector<Tensor>& inputs) {
     if (!input.defined()) continue;
     if (!first) first = &input;
     require<DeviceError>(input.device() == first->device(), "{}: operands are on {} and {}", op.name,
-                         to_string(first->device()), to_string(input.device()));
+                         first->device(), input.device());
   }
   require<ValueError>(first != nullptr, "{}: no operand is given", op.name);
   return first->device();
@@ -104,13 +104,12 @@ void apply_in_place(const Op& op, std::vector<Tensor> inputs, const Attributes& 
   auto specs = specs_of(inputs);
   check_dtype(op, specs);
   op.infer(specs, attributes);
-  std::vector<Tensor> outputs;
-  for (int index : op.mutates) {
-    require<AutogradError>(!gradient_mode() || !inputs[index].requires_grad(),
-                           "{}: a tensor that requires a gradient is updated in place only under NoGrad",
+  for (const Tensor& input : inputs)
+    require<AutogradError>(!gradient_mode() || !input.defined() || !input.requires_grad(),
+                           "{}: updates in place have no gradient; use NoGrad where a tensor requires one",
                            op.name);
-    outputs.push_back(inputs[index]);
-  }
+  std::vector<Tensor> outputs;
+  for (int index : op.mutates) outputs.push_back(inputs[index]);
   run(op, inputs, outputs, attributes, device);
   for (const Tensor& output : outputs) output.handle()->storage->bump_version();
 }

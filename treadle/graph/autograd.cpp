@@ -135,6 +135,13 @@ class NodeContext final : public GradientContext {
   const std::vector<Tensor>& upstream_;
 };
 
+/// The gradient itself when nothing else refers to its elements and they lie without gaps, else a copy: what
+/// a leaf holds is its own, so that updating it in place is safe.
+Tensor sole(const Tensor& gradient) {
+  bool alone = gradient.handle()->use_count() == 1 && gradient.handle()->storage->use_count() == 1;
+  return alone && is_dense(gradient.shape(), gradient.strides()) ? gradient : registry().clone(gradient);
+}
+
 Tensor add_gradients(const Tensor& a, const Tensor& b) {
   return a.defined() ? registry().accumulate(a, b) : b;
 }
@@ -162,8 +169,10 @@ class BackwardPass {
       auto upstream = std::move(waiting_.extract(node.get()).mapped());
       visit(*node, upstream);
     }
-    for (auto& [state, keep] : leaves_)
-      for (auto& hook : state->hooks) hook(state->grad);
+    for (auto& leaf : leaves_) {
+      auto* state = static_cast<GradientState*>(leaf.get());
+      for (auto& hook : std::vector(state->hooks)) hook(state->grad);
+    }
   }
 
  private:
@@ -174,8 +183,8 @@ class BackwardPass {
   };
 
   void send_to_leaf(GradientState* state, const IntrusivePtr<AutogradState>& keep, const Tensor& gradient) {
-    state->grad = add_gradients(state->grad, gradient);
-    leaves_.emplace(state, keep);
+    state->grad = state->grad.defined() ? add_gradients(state->grad, gradient) : sole(gradient);
+    if (std::find(leaves_.begin(), leaves_.end(), keep) == leaves_.end()) leaves_.push_back(keep);
   }
 
   void visit(Node& node, const std::vector<Tensor>& upstream) {
@@ -189,7 +198,7 @@ class BackwardPass {
       if (!node.edges[i].needed() || i >= gradients.size() || !gradients[i].defined()) continue;
       require<AutogradError>(gradients[i].shape() == node.input_specs[i].shape,
                              "{}: the gradient of input {} has shape {}, the input {}", node.op.name, i,
-                             to_string(gradients[i].shape()), to_string(node.input_specs[i].shape));
+                             gradients[i].shape(), node.input_specs[i].shape);
       send(node.edges[i], gradients[i]);
     }
     if (retain_graph_) return;
@@ -200,7 +209,7 @@ class BackwardPass {
   bool retain_graph_;
   std::unordered_map<Node*, std::vector<Tensor>> waiting_;
   std::priority_queue<IntrusivePtr<Node>, std::vector<IntrusivePtr<Node>>, Older> queue_;
-  std::unordered_map<GradientState*, IntrusivePtr<AutogradState>> leaves_;
+  std::vector<IntrusivePtr<AutogradState>> leaves_;  ///< in the order in which their gradients arrived
 };
 
 Tensor one_like(const Tensor& tensor) {
@@ -258,18 +267,28 @@ Tensor Tensor::grad() const {
   return state ? state->grad : Tensor();
 }
 
-void Tensor::set_grad(const Tensor& gradient) { ensure_state(*this).grad = gradient; }
+void Tensor::set_grad(const Tensor& gradient) {
+  if (!gradient.defined()) {
+    if (GradientState* state = state_of(*this)) state->grad = {};
+    return;
+  }
+  require<ShapeError>(gradient.shape() == shape(), "set_grad: the gradient has shape {}, the tensor {}",
+                      gradient.shape(), shape());
+  ensure_state(*this).grad = gradient.detach();
+}
 
 void Tensor::backward(const Tensor& upstream, bool retain_graph) const {
   GradientState* state = state_of(*this);
   require<AutogradError>(state && state->requires_grad,
                          "backward() needs a tensor that depends on one that requires a gradient");
   require<ShapeError>(upstream.defined() || numel() == 1,
-                      "backward() without upstream needs one element, the tensor has shape {}",
-                      treadle::to_string(shape()));
-  require<ShapeError>(
-      !upstream.defined() || upstream.shape() == shape(), "backward(): upstream has shape {}, the tensor {}",
-      treadle::to_string(upstream.defined() ? upstream.shape() : shape()), treadle::to_string(shape()));
+                      "backward() without upstream needs one element, the tensor has shape {}", shape());
+  require<ShapeError>(!upstream.defined() || upstream.shape() == shape(),
+                      "backward(): upstream has shape {}, the tensor {}",
+                      upstream.defined() ? upstream.shape() : shape(), shape());
+  require<DTypeError>(!upstream.defined() || upstream.dtype() == dtype(),
+                      "backward(): upstream is {}, the tensor {}",
+                      name_of(upstream.defined() ? upstream.dtype() : dtype()), name_of(dtype()));
   NoGrad no_grad;
   BackwardPass pass(retain_graph);
   Edge start = state->node ? Edge{state->node, state->output_index, {}} : Edge{{}, 0, handle()->autograd};

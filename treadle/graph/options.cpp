@@ -67,6 +67,7 @@ void from_value(const OptionValue& value, Dims& field) {
 
 std::string OptionsSchema::describe(const Attributes& attributes) const {
   std::string text;
+  if (!attributes) return text;
   for (auto& f : fields)
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", f.name, to_string(f.get(attributes.data())));
   return text;

@@ -19,8 +19,11 @@ class TREADLE_API Registry {
   /// needed.
   void add_engine(Engine engine, std::string (*absence)()) { engines_[engine] = absence; }
   std::string engine_absence(Engine engine) const;
-  /// How gradients that meet are added; set by the op that adds.
+  /// How gradients that meet are added, and how one is copied that a leaf must own; set by the ops that do
+  /// so.
   void set_accumulate(Tensor (*add)(const Tensor&, const Tensor&)) { accumulate_ = add; }
+  void set_clone(Tensor (*clone)(const Tensor&)) { clone_ = clone; }
+  Tensor clone(const Tensor& x) const { return clone_(x); }
   Tensor accumulate(const Tensor& a, const Tensor& b) const { return accumulate_(a, b); }
 
   const Op& find(const std::string& name) const;
@@ -35,6 +38,7 @@ class TREADLE_API Registry {
   std::vector<std::pair<std::string, Variant>> waiting_;
   std::map<Engine, std::string (*)()> engines_;
   Tensor (*accumulate_)(const Tensor&, const Tensor&) = nullptr;
+  Tensor (*clone_)(const Tensor&) = nullptr;
 };
 
 /// The process's registry, filled on first use.

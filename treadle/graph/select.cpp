@@ -13,12 +13,12 @@ std::string describe_call(const Op& op, const Call& call) {
   return text + " )";
 }
 
-bool allowed(const Variant& variant, const Settings& current) {
+}  // namespace
+
+bool is_allowed(const Variant& variant, const Settings& current) {
   return (variant.engine == Engine::own || !current.own_engine_only) &&
          (variant.deterministic || !current.deterministic);
 }
-
-}  // namespace
 
 const Variant& variant_named(const Op& op, DeviceKind device, const std::string& name) {
   std::string known;
@@ -43,13 +43,15 @@ const Variant& select_variant(const Op& op, const Call& call, DeviceKind device)
   if (!current.variants.empty()) {
     if (auto chosen = current.variants.find(op.name); chosen != current.variants.end()) {
       const Variant& variant = variant_named(op, device, chosen->second);
+      require<ValueError>(is_allowed(variant, current), "variant {}={} is ruled out by the settings", op.name,
+                          variant.name);
       require<ValueError>(!variant.when || variant.when(call), "variant {}={} does not take {}", op.name,
                           variant.name, describe_call(op, call));
       return variant;
     }
   }
   for (const Variant& variant : op.variants)
-    if (variant.device == device && allowed(variant, current) && (!variant.when || variant.when(call)))
+    if (variant.device == device && is_allowed(variant, current) && (!variant.when || variant.when(call)))
       return variant;
   throw DeviceError(fmt::format("no variant on {} takes {}", name_of(device), describe_call(op, call)));
 }

@@ -2,12 +2,16 @@
 #pragma once
 
 #include "treadle/graph/op.h"
+#include "treadle/graph/settings.h"
 
 namespace treadle {
 
 /// The variant the user named, else the preferred one that applies. Throws ValueError for an unknown name or
 /// one that does not apply, DeviceError when the device has none that takes the call.
 TREADLE_API const Variant& select_variant(const Op& op, const Call& call, DeviceKind device);
+
+/// Whether the settings allow a variant: its engine, and that it is deterministic where that is asked for.
+TREADLE_API bool is_allowed(const Variant& variant, const Settings& settings);
 
 /// The variant of that name for a device. Throws ValueError listing the known ones.
 TREADLE_API const Variant& variant_named(const Op& op, DeviceKind device, const std::string& name);

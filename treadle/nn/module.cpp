@@ -79,8 +79,10 @@ std::map<std::string, Tensor> matched(const std::vector<NamedTensor>& targets,
   for (auto& [name, target] : targets) {
     auto found = by_name.find(name);
     require<ValueError>(found != by_name.end(), "the state to load has no '{}'", name);
+    require<DTypeError>(found->second.dtype() == target.dtype(), "'{}' is {}, the model expects {}", name,
+                        name_of(found->second.dtype()), name_of(target.dtype()));
     require<ShapeError>(found->second.shape() == target.shape(), "'{}' has shape {}, the model expects {}",
-                        name, to_string(found->second.shape()), to_string(target.shape()));
+                        name, found->second.shape(), target.shape());
   }
   if (by_name.size() == targets.size()) return by_name;
   for (auto& [name, target] : targets) by_name.erase(name);
@@ -110,7 +112,10 @@ void Module::train(bool on) {
 
 void Module::to(Device device) {
   NoGrad no_grad;
-  for (auto& [name, tensor] : state_dict()) tensor.assign(treadle::to(tensor.detach(), device));
+  for (auto& [name, tensor] : state_dict()) {
+    tensor.assign(treadle::to(tensor.detach(), device));
+    tensor.set_grad({});  // it would stay on the old device
+  }
 }
 
 void Module::zero_grad() {

@@ -25,10 +25,9 @@ std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attribute
   const char* op = "avg_pool2d_gradient";
   auto& o = attributes.as<AvgPool2dGradientOptions>();
   const Shape& dy = inputs[0].shape;
-  require<ShapeError>(dy.rank() == 4, "{}: dy has shape {}, expected 4 axes", op, to_string(dy));
+  require<ShapeError>(dy.rank() == 4, "{}: dy has shape {}, expected 4 axes", op, dy);
   const Shape dx{dy[0], dy[1], o.input_size.height, o.input_size.width}, expected = output_shape(op, dx, o);
-  require<ShapeError>(dy == expected, "{}: dy has shape {}, x {} expects {}", op, to_string(dy),
-                      to_string(dx), to_string(expected));
+  require<ShapeError>(dy == expected, "{}: dy has shape {}, x {} expects {}", op, dy, dx, expected);
   return {image_spec(dx, o.channels_last, inputs[0].dtype)};
 }
 

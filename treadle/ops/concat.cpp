@@ -29,7 +29,7 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   shape[axis] = 0;
   for (const TensorSpec& input : inputs) {
     require<ShapeError>(fits(shape, input.shape, axis), "concat: shapes {} and {} differ beside axis {}",
-                        to_string(inputs[0].shape), to_string(input.shape), axis);
+                        inputs[0].shape, input.shape, axis);
     shape[axis] += input.shape[axis];
     channels_last = channels_last && is_channels_last(input.shape, input.strides);
     row_major = row_major && is_contiguous(input.shape, input.strides);

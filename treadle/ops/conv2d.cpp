@@ -21,7 +21,7 @@ void require_sound(const char* op, const Conv2dOptions& o) {
 }
 
 void require_rank4(const char* op, const char* name, const Shape& shape) {
-  require<ShapeError>(shape.rank() == 4, "{}: {} has shape {}, expected 4 axes", op, name, to_string(shape));
+  require<ShapeError>(shape.rank() == 4, "{}: {} has shape {}, expected 4 axes", op, name, shape);
 }
 
 int64_t positions_h(int64_t H, int64_t R, const Conv2dOptions& o) {
@@ -38,16 +38,15 @@ Shape output_shape(const char* op, const Shape& x, const Shape& w, const Conv2dO
   require_rank4(op, "x", x);
   require_rank4(op, "w", w);
   require<ShapeError>(x[1] == w[1] * o.groups,
-                      "{}: x has shape {} with {} channels, w {} in {} groups expects {}", op, to_string(x),
-                      x[1], to_string(w), o.groups, w[1] * o.groups);
+                      "{}: x has shape {} with {} channels, w {} in {} groups expects {}", op, x, x[1], w,
+                      o.groups, w[1] * o.groups);
   require<ShapeError>(w[0] % o.groups == 0,
-                      "{}: w has shape {} with {} filters, which {} groups do not divide", op, to_string(w),
-                      w[0], o.groups);
+                      "{}: w has shape {} with {} filters, which {} groups do not divide", op, w, w[0],
+                      o.groups);
   Shape y{x[0], w[0], positions_h(x[2], w[2], o), positions_w(x[3], w[3], o)};
   require<ShapeError>(w[2] > 0 && w[3] > 0 && y[2] > 0 && y[3] > 0,
-                      "{}: the window of w {} does not fit into x {} with padding [{}, {}, {}, {}]", op,
-                      to_string(w), to_string(x), o.padding.top, o.padding.left, o.padding.bottom,
-                      o.padding.right);
+                      "{}: the window of w {} does not fit into x {} with padding [{}, {}, {}, {}]", op, w, x,
+                      o.padding.top, o.padding.left, o.padding.bottom, o.padding.right);
   return y;
 }
 
@@ -61,14 +60,13 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   Shape y = output_shape("conv2d", x, w, attributes.as<Conv2dOptions>());
   if (inputs.size() > 2 && inputs[2].defined)
     require<ShapeError>(inputs[2].shape == Shape{w[0]}, "conv2d: b has shape {}, w {} expects [{}]",
-                        to_string(inputs[2].shape), to_string(w), w[0]);
+                        inputs[2].shape, w, w[0]);
   return {image_spec(y, is_channels_last(x, inputs[0].strides), inputs[0].dtype)};
 }
 
 void require_output_gradient(const char* op, const Shape& dy, const Shape& expected, const Shape& x,
                              const Shape& w) {
-  require<ShapeError>(dy == expected, "{}: dy has shape {}, x {} and w {} expect {}", op, to_string(dy),
-                      to_string(x), to_string(w), to_string(expected));
+  require<ShapeError>(dy == expected, "{}: dy has shape {}, x {} and w {} expect {}", op, dy, x, w, expected);
 }
 
 std::vector<TensorSpec> infer_input_gradient(Specs inputs, const Attributes& attributes) {

@@ -1,7 +1,7 @@
 /// conv2d and its gradients, the plainest way: one thread per element of the result, every operand read from
 /// global memory.
 #include "treadle/ops/conv2d_geometry.h"
-#include "treadle/ops/device_variant.h"
+#include "treadle/ops/copy_elements_device.h"
 
 namespace treadle::TREADLE_TARGET {
 
@@ -96,6 +96,15 @@ void run_weight_gradient(const Call& call) {
 }
 
 }  // namespace
+
+/// Fills the output of a conv2d call with its bias, for a library's convolution to add to.
+void start_with_filter_bias(const Call& call) {
+  const TensorView& bias = call.input(2);
+  TensorView channels = bias;
+  channels.shape = {1, bias.shape[0], 1, 1};
+  channels.strides = {0, bias.strides[0], 0, 0};
+  copy_elements(stream_of(call), call.output(), channels);
+}
 
 void register_conv2d(Registry& registry) {
   add_variant(registry, "conv2d", {.name = "naive", .device = kDevice, .run = run_forward});

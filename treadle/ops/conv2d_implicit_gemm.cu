@@ -316,7 +316,10 @@ void run_weight_gradient(const Call& call) {
   });
 }
 
-constexpr int64_t kFewest = 4;  ///< columns of a product that are worth a tile of 64
+constexpr int64_t kFewest = 4;                   ///< columns of a product that are worth a tile of 64
+constexpr int64_t kMostColumns = 65535 * kTile;  ///< as many tiles as a grid's second axis holds
+
+bool fits_columns(int64_t columns) { return columns >= kFewest && columns <= kMostColumns; }
 
 /// Rows, columns and depths are counted in 32 bits, groups are blocks.
 bool fits(const Call& call, const Conv2dOptions& options) {
@@ -327,16 +330,16 @@ bool fits(const Call& call, const Conv2dOptions& options) {
 
 bool takes_forward(const Call& call) {
   const auto& options = call.options<Conv2dOptions>();
-  return fits(call, options) && call.output().shape[1] / options.groups >= kFewest;
+  return fits(call, options) && fits_columns(call.output().shape[1] / options.groups);
 }
 bool takes_input_gradient(const Call& call) {
   const auto& options = call.options<Conv2dInputGradientOptions>();
-  return fits(call, options) && call.output().shape[1] / options.groups >= kFewest;
+  return fits(call, options) && fits_columns(call.output().shape[1] / options.groups);
 }
 bool takes_weight_gradient(const Call& call) {
   const auto& options = call.options<Conv2dWeightGradientOptions>();
   const Shape& dw = call.output().shape;
-  return fits(call, options) && dw[0] / options.groups >= kFewest && dw[1] * dw[2] * dw[3] >= kFewest;
+  return fits(call, options) && dw[0] / options.groups >= kFewest && fits_columns(dw[1] * dw[2] * dw[3]);
 }
 
 }  // namespace

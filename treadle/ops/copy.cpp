@@ -12,8 +12,7 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   TensorSpec y = TensorSpec::of(inputs[0].shape, inputs[0].dtype);
   const std::string& layout = attributes.as<CopyOptions>().layout;
   if (layout == "channels_last") {
-    require<ShapeError>(y.shape.rank() == 4, "copy: channels-last needs [N,C,H,W], got {}",
-                        to_string(y.shape));
+    require<ShapeError>(y.shape.rank() == 4, "copy: channels-last needs [N,C,H,W], got {}", y.shape);
     y.strides = channels_last_strides(y.shape);
   } else if (layout == "same") {
     if (is_dense(y.shape, inputs[0].strides)) y.strides = inputs[0].strides;

@@ -12,8 +12,8 @@ namespace {
 
 void check_operands(const char* op, const TensorSpec& x, const TensorSpec& labels) {
   require<ShapeError>(x.shape.rank() == 2 && labels.shape.rank() == 1 && x.shape[0] == labels.shape[0],
-                      "{}: x has shape {}, expected [N, C], and labels {}, expected [N]", op,
-                      to_string(x.shape), to_string(labels.shape));
+                      "{}: x has shape {}, expected [N, C], and labels {}, expected [N]", op, x.shape,
+                      labels.shape);
   require<DTypeError>(labels.dtype == DType::i64 || labels.dtype == DType::i32,
                       "{}: labels are {}, not i64 or i32", op, name_of(labels.dtype));
 }
@@ -22,7 +22,7 @@ void check_operands(const char* op, const TensorSpec& x, const TensorSpec& label
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   check_operands("cross_entropy", inputs[0], inputs[1]);
   require<ShapeError>(inputs[0].shape.numel() > 0 || inputs[0].shape[0] == 0,
-                      "cross_entropy: x has shape {}: no classes", to_string(inputs[0].shape));
+                      "cross_entropy: x has shape {}: no classes", inputs[0].shape);
   return {TensorSpec::of(loss_shape("cross_entropy", inputs[1].shape, attributes.as<LossOptions>()),
                          inputs[0].dtype),
           TensorSpec::of(inputs[0].shape, inputs[0].dtype)};
@@ -32,8 +32,8 @@ std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attribute
   const char* op = "cross_entropy_gradient";
   check_operands(op, inputs[0], inputs[1]);
   const Shape wanted = loss_shape(op, inputs[1].shape, attributes.as<LossOptions>());
-  require<ShapeError>(inputs[2].shape == wanted, "{}: dloss has shape {}, expected {}", op,
-                      to_string(inputs[2].shape), to_string(wanted));
+  require<ShapeError>(inputs[2].shape == wanted, "{}: dloss has shape {}, expected {}", op, inputs[2].shape,
+                      wanted);
   require<DTypeError>(inputs[2].dtype == inputs[0].dtype, "{}: probabilities are {} and dloss {}", op,
                       name_of(inputs[0].dtype), name_of(inputs[2].dtype));
   return {TensorSpec::of(inputs[0].shape, inputs[0].dtype)};

@@ -52,7 +52,8 @@ __global__ void cross_entropy_rows(Samples<T> samples, Loss* losses, T* probabil
 /// One block: warp w takes samples w, w + warps, …; then the block adds up what its warps have. Needs no
 /// second kernel.
 template <class T>
-__global__ void cross_entropy_block(Samples<T> samples, Compute<T> divisor, T* loss, T* probabilities) {
+__global__ void __launch_bounds__(kMostThreads)
+    cross_entropy_block(Samples<T> samples, Compute<T> divisor, T* loss, T* probabilities) {
   using C = Compute<T>;
   const WarpGroup warp;
   C sum = 0;
@@ -113,7 +114,8 @@ void run_block(const Call& call) {
   const int64_t count = call.input(0).shape[0];
   with_floating_device_type(call.input(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    launch<cross_entropy_block<T>>(stream_of(call), 1, count > 8 ? 1024 : kThreads, 0, samples_of<T>(call),
+    launch<cross_entropy_block<T>>(stream_of(call), 1, count > 8 ? kMostThreads : kThreads, 0,
+                                   samples_of<T>(call),
                                    static_cast<Compute<T>>(call.options<LossOptions>().divisor(count)),
                                    call.output(0).as<T>(), call.output(1).as<T>());
   });

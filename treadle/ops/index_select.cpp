@@ -13,7 +13,7 @@ void check_indices(const TensorSpec& indices) {
   require<DTypeError>(indices.dtype == DType::i64 || indices.dtype == DType::i32,
                       "index_select: indices are i64 or i32, not {}", name_of(indices.dtype));
   require<ShapeError>(indices.shape.rank() == 1, "index_select: indices have one axis, not shape {}",
-                      to_string(indices.shape));
+                      indices.shape);
 }
 
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
@@ -30,8 +30,8 @@ std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attribute
   int axis = normalize_axis(options.axis, shape.rank(), "index_select_gradient");
   check_indices(inputs[1]);
   require<ShapeError>(shape[axis] == inputs[1].shape[0] && options.extent >= 0,
-                      "index_select_gradient: dy has shape {}, there are {} indices along axis {}",
-                      to_string(shape), inputs[1].shape[0], axis);
+                      "index_select_gradient: dy has shape {}, there are {} indices along axis {}", shape,
+                      inputs[1].shape[0], axis);
   shape[axis] = options.extent;
   return {TensorSpec::of(shape, inputs[0].dtype)};
 }

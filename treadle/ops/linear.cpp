@@ -13,10 +13,10 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes&) {
   require_same_dtype("linear", inputs);
   const Shape &x = inputs[0].shape, &w = inputs[1].shape;
   require<ShapeError>(x.rank() == 2 && w.rank() == 2 && x[1] == w[1],
-                      "linear: x {} and w {} are not [N, in] and [out, in]", to_string(x), to_string(w));
+                      "linear: x {} and w {} are not [N, in] and [out, in]", x, w);
   if (inputs.size() > 2 && inputs[2].defined)
     require<ShapeError>(inputs[2].shape == Shape{w[0]}, "linear: b has shape {}, w {} expects [{}]",
-                        to_string(inputs[2].shape), to_string(w), w[0]);
+                        inputs[2].shape, w, w[0]);
   return {TensorSpec::of({x[0], w[0]}, inputs[0].dtype)};
 }
 
@@ -103,8 +103,8 @@ Tensor as_rows(const Tensor& x) {
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b) {
   static const Op& op = op_named("linear");
   if (x.rank() == 2) return apply(op, {x, w, b})[0];
-  require<ShapeError>(x.rank() > 0, "linear: x {} and w {} are not [..., in] and [out, in]",
-                      to_string(x.shape()), to_string(w.shape()));
+  require<ShapeError>(x.rank() > 0, "linear: x {} and w {} are not [..., in] and [out, in]", x.shape(),
+                      w.shape());
   Shape shape = x.shape();
   Tensor y = apply(op, {as_rows(x), w, b})[0];
   shape[-1] = y.size(-1);

@@ -19,10 +19,10 @@ Shape batch_shape(const Shape& a, const Shape& b) {
 std::vector<TensorSpec> infer(Specs inputs, const Attributes&) {
   require_same_dtype("matmul", inputs);
   const Shape &a = inputs[0].shape, &b = inputs[1].shape;
-  require<ShapeError>(a.rank() >= 2 && b.rank() >= 2, "matmul: a {} and b {} must have at least two axes",
-                      to_string(a), to_string(b));
-  require<ShapeError>(a[-1] == b[-2], "matmul: a {} has rows of {}, b {} has columns of {}", to_string(a),
-                      a[-1], to_string(b), b[-2]);
+  require<ShapeError>(a.rank() >= 2 && b.rank() >= 2, "matmul: a {} and b {} must have at least two axes", a,
+                      b);
+  require<ShapeError>(a[-1] == b[-2], "matmul: a {} has rows of {}, b {} has columns of {}", a, a[-1], b,
+                      b[-2]);
   Shape c = batch_shape(a, b);
   c.push_back(a[-2]);
   c.push_back(b[-1]);
@@ -133,7 +133,7 @@ void register_matmul(Registry& registry) {
 Tensor matmul(const Tensor& a, const Tensor& b) {
   static const Op& op = op_named("matmul");
   require<ShapeError>(a.rank() > 0 && b.rank() > 0, "matmul: a {} and b {} must have at least one axis",
-                      to_string(a.shape()), to_string(b.shape()));
+                      a.shape(), b.shape());
   Tensor c = apply(op, {a.rank() == 1 ? unsqueeze(a, 0) : a, b.rank() == 1 ? unsqueeze(b, 1) : b})[0];
   if (b.rank() == 1) c = squeeze(c, -1);
   return a.rank() == 1 ? squeeze(c, b.rank() == 1 ? -1 : -2) : c;

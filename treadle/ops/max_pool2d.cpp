@@ -12,7 +12,7 @@ namespace {
 Shape output_shape(const char* op, const Shape& x, const MaxPool2dOptions& o) {
   const Shape y = pool2d_output_shape(op, x, o.kernel, o.stride, o.padding, o.dilation);
   require<ShapeError>(x[2] <= INT32_MAX / x[3],
-                      "{}: x has shape {}, whose planes are too large for i32 positions", op, to_string(x));
+                      "{}: x has shape {}, whose planes are too large for i32 positions", op, x);
   return y;
 }
 
@@ -26,11 +26,11 @@ std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attribute
   const char* op = "max_pool2d_gradient";
   auto& o = attributes.as<MaxPool2dGradientOptions>();
   const Shape &dy = inputs[0].shape, &positions = inputs[1].shape;
-  require<ShapeError>(dy.rank() == 4, "{}: dy has shape {}, expected 4 axes", op, to_string(dy));
+  require<ShapeError>(dy.rank() == 4, "{}: dy has shape {}, expected 4 axes", op, dy);
   const Shape dx{dy[0], dy[1], o.input_size.height, o.input_size.width}, expected = output_shape(op, dx, o);
   require<ShapeError>(dy == expected && positions == expected,
-                      "{}: dy has shape {} and positions {}, x {} expects {}", op, to_string(dy),
-                      to_string(positions), to_string(dx), to_string(expected));
+                      "{}: dy has shape {} and positions {}, x {} expects {}", op, dy, positions, dx,
+                      expected);
   require<DTypeError>(inputs[1].dtype == DType::i32, "{}: positions are {}, expected i32", op,
                       name_of(inputs[1].dtype));
   return {image_spec(dx, o.channels_last, inputs[0].dtype)};

@@ -11,8 +11,8 @@ namespace {
 
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   require_same_dtype("mse", inputs);
-  require<ShapeError>(inputs[0].shape == inputs[1].shape, "mse: x has shape {}, target {}",
-                      to_string(inputs[0].shape), to_string(inputs[1].shape));
+  require<ShapeError>(inputs[0].shape == inputs[1].shape, "mse: x has shape {}, target {}", inputs[0].shape,
+                      inputs[1].shape);
   return {TensorSpec::of(loss_shape("mse", inputs[0].shape, attributes.as<LossOptions>()), inputs[0].dtype)};
 }
 

@@ -13,7 +13,7 @@ void require_alike(const char* op, Specs inputs) {
   require_same_dtype(op, inputs);
   for (const TensorSpec& input : inputs)
     require<ShapeError>(input.shape == inputs[0].shape, "{}: the parameter has shape {}, an operand {}", op,
-                        to_string(inputs[0].shape), to_string(input.shape));
+                        inputs[0].shape, input.shape);
 }
 
 std::vector<TensorSpec> infer_sgd(Specs inputs, const Attributes&) {

@@ -4,6 +4,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/kernels/pointwise_functions.h"
 #include "treadle/ops/cast.h"
+#include "treadle/ops/copy.h"
 #include "treadle/ops/pointwise_layout.h"
 #include "treadle/ops/reduce.h"
 
@@ -279,6 +280,7 @@ void register_pointwise(Registry& registry) {
                 .gradient = where_gradient,
                 .saves = {{Saved::input, 0}},
                 .cases = where_cases});
+  registry.set_clone([](const Tensor& x) { return treadle::clone(x); });
   registry.set_accumulate([](const Tensor& a, const Tensor& b) { return treadle::add(a, b); });
 }
 

@@ -10,7 +10,7 @@ namespace treadle {
 /// Shape of y for x [N,C,H,W]. Throws ShapeError when the options make no sense or the window does not fit.
 inline Shape pool2d_output_shape(const char* op, const Shape& x, Pair kernel, Pair stride,
                                  const Pads& padding, Pair dilation) {
-  require<ShapeError>(x.rank() == 4, "{}: x has shape {}, expected 4 axes", op, to_string(x));
+  require<ShapeError>(x.rank() == 4, "{}: x has shape {}, expected 4 axes", op, x);
   require<ShapeError>(kernel.height > 0 && kernel.width > 0 && dilation.height > 0 && dilation.width > 0,
                       "{}: kernel [{}, {}] and dilation [{}, {}] must be positive", op, kernel.height,
                       kernel.width, dilation.height, dilation.width);
@@ -29,7 +29,7 @@ inline Shape pool2d_output_shape(const char* op, const Shape& x, Pair kernel, Pa
           window_positions(x[3], padding.left, padding.right, kernel.width, step.width, dilation.width)};
   require<ShapeError>(x[2] > 0 && x[3] > 0 && y[2] > 0 && y[3] > 0,
                       "{}: the window's extent [{}, {}] does not fit into x {} with its padding", op, height,
-                      width, to_string(x));
+                      width, x);
   return y;
 }
 

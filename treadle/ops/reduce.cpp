@@ -14,7 +14,7 @@ ReducedAxes checked_axes(const char* op, const Dims& axes, int rank) {
   unsigned seen = 0;
   for (int64_t axis : axes) {
     unsigned bit = 1u << normalize_axis(axis, rank, op);
-    require<ShapeError>(!(seen & bit), "{}: axis {} is named twice in {}", op, axis, to_string(axes));
+    require<ShapeError>(!(seen & bit), "{}: axis {} is named twice in {}", op, axis, axes);
     seen |= bit;
   }
   return {axes, rank};
@@ -43,7 +43,7 @@ std::vector<TensorSpec> infer_extremum(Specs inputs, const Attributes& attribute
   TensorSpec positions = infer_reduced(op, inputs[0], attributes, DType::i64);
   Shape reduced = select_axes(shape, {attributes.as<ReduceOptions>().axes, shape.rank()}, true);
   require<ShapeError>(reduced.numel() > 0, "{}: x has shape {}, so there is nothing to choose from", op,
-                      to_string(shape));
+                      shape);
   if (positions_only) return {positions};
   TensorSpec values = positions;
   values.dtype = inputs[0].dtype;
@@ -134,8 +134,8 @@ std::vector<TensorSpec> infer_extremum_gradient(Specs inputs, const Attributes& 
   require<ShapeError>(
       (dy == reduced_shape(options.shape, axes, true) || dy == reduced_shape(options.shape, axes, false)) &&
           dy == inputs[1].shape,
-      "extremum_gradient: dy has shape {}, positions {}, and x {} reduced over {}", to_string(dy),
-      to_string(inputs[1].shape), to_string(options.shape), to_string(options.axes));
+      "extremum_gradient: dy has shape {}, positions {}, and x {} reduced over {}", dy, inputs[1].shape,
+      options.shape, options.axes);
   require<DTypeError>(inputs[1].dtype == DType::i64, "extremum_gradient: positions are {}, not i64",
                       name_of(inputs[1].dtype));
   return {TensorSpec::of(options.shape, inputs[0].dtype)};
@@ -315,8 +315,7 @@ Tensor argmax(const Tensor& x) { return reduce(argmax_op(), x, {}, false); }
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   require<ShapeError>(broadcast_shapes(x.shape(), shape, "sum_to") == x.shape(),
-                      "sum_to: shape {} does not broadcast to x's shape {}", to_string(shape),
-                      to_string(x.shape()));
+                      "sum_to: shape {} does not broadcast to x's shape {}", shape, x.shape());
   const int leading = x.rank() - shape.rank();
   Dims axes;
   bool inner = false;

@@ -24,7 +24,7 @@ std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attribute
   check_axis("softmax_gradient", inputs[0].shape, attributes);
   require_same_dtype("softmax_gradient", inputs);
   require<ShapeError>(inputs[0].shape == inputs[1].shape, "softmax_gradient: y has shape {}, dy {}",
-                      to_string(inputs[0].shape), to_string(inputs[1].shape));
+                      inputs[0].shape, inputs[1].shape);
   return {pointwise_output("softmax_gradient", inputs, inputs[0].dtype)};
 }
 

@@ -20,10 +20,10 @@ Shape complete_shape(const Shape& from, Shape shape) {
   bool has_open = open != shape.end();
   if (has_open) *open = 1;
   int64_t known = checked_numel(shape);
-  require<ShapeError>(!has_open || known > 0, "reshape: in {} the -1 can be any extent", to_string(asked));
+  require<ShapeError>(!has_open || known > 0, "reshape: in {} the -1 can be any extent", asked);
   if (has_open) *open = from.numel() / known;
   require<ShapeError>(shape.numel() == from.numel(), "reshape: shape {} does not hold the elements of {}",
-                      to_string(asked), to_string(from));
+                      asked, from);
   return shape;
 }
 
@@ -43,7 +43,7 @@ Shape flattened(const Shape& x, const Attributes& attributes) {
 
 Shape squeezed(const Shape& x, const Attributes& attributes) {
   int removed = normalize_axis(attributes.as<AxisOptions>().axis, x.rank(), "squeeze");
-  require<ShapeError>(x[removed] == 1, "squeeze: axis {} of {} has not the extent 1", removed, to_string(x));
+  require<ShapeError>(x[removed] == 1, "squeeze: axis {} of {} has not the extent 1", removed, x);
   Shape y;
   for (int axis = 0; axis < x.rank(); ++axis)
     if (axis != removed) y.push_back(x[axis]);
@@ -65,7 +65,7 @@ std::vector<TensorSpec> infer_reshape(Specs inputs, const Attributes& attributes
   Shape shape = rule(x.shape, attributes);
   auto strides = view_strides(x.shape, x.strides, shape);
   require<ShapeError>(strides.has_value(), "reshape: a tensor {} with strides {} has no view of shape {}",
-                      to_string(x.shape), to_string(x.strides), to_string(shape));
+                      x.shape, x.strides, shape);
   return {{shape, *strides, x.dtype, true}};
 }
 
@@ -82,11 +82,10 @@ std::vector<Tensor> reshape_gradient(const GradientContext& context) {
 Dims permutation(const Shape& x, const Dims& axes) {
   Dims order;
   bool seen[kMaxRank] = {};
-  require<ShapeError>(axes.rank() == x.rank(), "permute: {} does not name the axes of {}", to_string(axes),
-                      to_string(x));
+  require<ShapeError>(axes.rank() == x.rank(), "permute: {} does not name the axes of {}", axes, x);
   for (int64_t axis : axes) {
     order.push_back(normalize_axis(axis, x.rank(), "permute"));
-    require<ShapeError>(!seen[order[-1]], "permute: {} names an axis twice", to_string(axes));
+    require<ShapeError>(!seen[order[-1]], "permute: {} names an axis twice", axes);
     seen[order[-1]] = true;
   }
   return order;

@@ -50,9 +50,12 @@ void Optimizer::load_state(const std::vector<NamedTensor>& values) {
   for (auto& [name, target] : targets) {
     require<ValueError>(by_name.count(name) > 0, "the optimizer's state has no '{}'", name);
     require<ShapeError>(by_name[name].shape() == target.shape(),
-                        "the optimizer's '{}' has shape {}, expected {}", name,
-                        to_string(by_name[name].shape()), to_string(target.shape()));
+                        "the optimizer's '{}' has shape {}, expected {}", name, by_name[name].shape(),
+                        target.shape());
   }
+  for (auto& [name, target] : targets)
+    require<DTypeError>(by_name[name].dtype() == target.dtype(), "the optimizer's '{}' is {}, expected {}",
+                        name, name_of(by_name[name].dtype()), name_of(target.dtype()));
   NoGrad no_grad;
   step_count_ = by_name["step"].data<int64_t>()[0];
   for (size_t i = 1; i < targets.size(); ++i)

@@ -21,7 +21,9 @@ enum class LaunchKind { general, independent };
 inline constexpr LaunchKind independent = LaunchKind::independent;
 
 inline void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw_device_error(what, cudaGetErrorString(status));
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // a passing error must not be reported again by a library's next call
+  throw_device_error(what, cudaGetErrorString(status));
 }
 
 /// The block's dynamic shared memory, aligned to 128 bytes.

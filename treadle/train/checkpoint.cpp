@@ -30,7 +30,7 @@ std::map<std::string, std::string> metadata_of(const Checkpoint& c) {
   return {{"format", "pt"},  // what tools that read PyTorch's safetensors files look for
           {"treadle.format_version", kFormatVersion},
           {"treadle.version", version()},
-          {"treadle.checkpoint", description.dump()}};
+          {"treadle.checkpoint", description.dump(-1, ' ', false, json::error_handler_t::replace)}};
 }
 
 void read_description(const json& d, Checkpoint& c) {
@@ -53,6 +53,8 @@ void read_entries(const SafetensorsFile& file, Checkpoint& c) {
     if (name.starts_with(kOptimizerPrefix)) {
       c.optimizer_state.push_back({name.substr(kOptimizerPrefix.size()), tensor});
     } else if (name == kSamplerName) {
+      require<FormatError>(tensor.dtype() == DType::i64, "the sampler's state is {}, expected i64",
+                           name_of(tensor.dtype()));
       auto state = tensor.to_vector<int64_t>();
       require<FormatError>(state.size() == 2, "the sampler's state has {} numbers, expected 2", state.size());
       c.sampler = {state[0], state[1]};
@@ -92,6 +94,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   try {
     read_description(json::parse(file.metadata["treadle.checkpoint"]), checkpoint);
     read_entries(file, checkpoint);
+  } catch (const FormatError& error) {
+    throw FormatError(fmt::format("{}: {}", path.string(), error.what()));
   } catch (const json::exception& error) {
     throw FormatError(
         fmt::format("{}: its treadle.checkpoint entry is damaged: {}", path.string(), error.what()));

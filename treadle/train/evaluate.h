@@ -1,6 +1,7 @@
 /// Accuracy and loss of a classifier on a data set.
 #pragma once
 
+#include <stop_token>
 #include <vector>
 
 #include "treadle/data/batches.h"
@@ -22,9 +23,10 @@ struct Batch {
 TREADLE_API Batch make_batch(const ImageDataset& dataset, std::span<const int64_t> indices,
                              const PixelNormalization& normalization, Device device);
 
-/// Runs the model in evaluation mode over the first `limit` images (0: all) in order.
+/// Runs the model in evaluation mode over the first `limit` images (0: all) in order. When a stop is
+/// requested, the result covers the images so far.
 TREADLE_API Evaluation evaluate(Module& model, const ImageDataset& dataset,
                                 const PixelNormalization& normalization, Device device,
-                                int64_t batch_size = 256, int64_t limit = 0);
+                                int64_t batch_size = 256, int64_t limit = 0, std::stop_token stop = {});
 
 }  // namespace treadle

@@ -40,20 +40,30 @@ class Loop {
 
   FitResult run() {
     while (result_.epochs_done < options_.epochs && !result_.interrupted) run_epoch();
+    if (result_.validation.total.empty() && !result_.interrupted)
+      result_.validation = validate();  // nothing was left
     result_.images_per_second = median(rates_);
     return std::move(result_);
   }
 
  private:
+  /// Takes up where a checkpoint left off. What does not fit is the file's fault: FormatError.
   void restore(const Checkpoint& from) {
-    model_.load_state_dict(from.parameters);
-    optimizer_.load_state(from.optimizer_state);
-    sampler_.restore(from.sampler);
+    try {
+      model_.load_state_dict(from.parameters);
+      optimizer_.load_state(from.optimizer_state);
+      sampler_.restore(from.sampler);
+      auto best = from.training.find("best_accuracy");
+      if (best != from.training.end()) result_.best_accuracy = std::stod(best->second);
+    } catch (const std::exception& error) {
+      throw FormatError(fmt::format("the checkpoint to resume does not fit: {}", error.what()));
+    }
     result_.epochs_done = from.epoch;
     result_.steps_done = from.step;
-    auto best = from.training.find("best_accuracy");
-    if (best != from.training.end()) result_.best_accuracy = std::stod(best->second);
     step_in_epoch_ = from.step - from.epoch * steps_in_epoch_;
+    require<FormatError>(from.epoch >= 0 && step_in_epoch_ >= 0 && step_in_epoch_ <= steps_in_epoch_,
+                         "the checkpoint to resume says step {} of epoch {}, with {} steps per epoch",
+                         from.step, from.epoch + 1, steps_in_epoch_);
   }
 
   void run_epoch() {
@@ -80,11 +90,11 @@ class Loop {
     Batch batch = make_batch(data_.train, indices, options_.description.normalization, options_.device);
     Tensor loss = cross_entropy(model_(batch.images), batch.labels);
     double value = loss.item();
-    require<TrainingError>(
-        std::isfinite(value),
-        "the loss is {} at step {} (epoch {}); training stopped before this update. Files of the last "
-        "finished epoch are kept; a lower learning rate may help",
-        value, result_.steps_done + 1, result_.epochs_done + 1);
+    require<TrainingError>(std::isfinite(value),
+                           "the loss is {} at step {} (epoch {}); training stopped before this update and "
+                           "saved nothing more. A lower "
+                           "learning rate may help",
+                           value, result_.steps_done + 1, result_.epochs_done + 1);
     optimizer_.set_learning_rate(schedule_.at(result_.steps_done));
     optimizer_.zero_grad();
     loss.backward();
@@ -103,18 +113,30 @@ class Loop {
             seconds};
   }
 
+  Evaluation validate() {
+    int64_t limit = options_.limit_batches > 0 ? options_.limit_batches * options_.batch_size : 0;
+    return evaluate(model_, data_.test, options_.description.normalization, options_.device, 256, limit,
+                    options_.stop);
+  }
+
   void finish_epoch(EpochReport& report) {
     skip_rest_of_epoch();
-    int64_t limit = options_.limit_batches > 0 ? options_.limit_batches * options_.batch_size : 0;
-    report.validation = result_.validation =
-        evaluate(model_, data_.test, options_.description.normalization, options_.device, 256, limit);
+    report.validation = validate();
+    if (options_.stop.stop_requested()) return interrupt();  // the epoch is finished when the run goes on
+    require<TrainingError>(std::isfinite(report.validation.loss),
+                           "the test loss is {} after epoch {} (step {}); nothing of this epoch was saved. A "
+                           "lower learning rate "
+                           "may help",
+                           report.validation.loss, result_.epochs_done + 1, result_.steps_done);
+    result_.validation = report.validation;
     report.epoch = ++result_.epochs_done;
     step_in_epoch_ = 0;
     report.learning_rate = optimizer_.learning_rate();
     report.best = report.validation.accuracy > result_.best_accuracy || result_.epochs_done == 1;
     result_.best_accuracy = std::max(result_.best_accuracy, report.validation.accuracy);
-    save("last.safetensors");
+    // The best one first: last.safetensors says that it exists.
     if (report.best) save("best.safetensors");
+    save("last.safetensors");
     if (options_.on_epoch) options_.on_epoch(report);
   }
 

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "treadle/ops/conv2d_bias.h"
 #include "treadle/ops/conv2d_options.h"
 
 namespace treadle::cudnn {
@@ -79,15 +80,6 @@ Owned<cudnnTensorDescriptor_t> describe_tensor(const TensorView& view) {
                      int(s[0]), int(s[1]), int(s[2]), int(s[3])),
         "cudnnSetTensor4dDescriptorEx");
   return descriptor;
-}
-
-/// A bias [K] as [1,K,1,1].
-Owned<cudnnTensorDescriptor_t> describe_bias(int64_t K, DType dtype) {
-  TensorView bias;
-  bias.dtype = dtype;
-  bias.shape = {1, K, 1, 1};
-  bias.strides = contiguous_strides(bias.shape);
-  return describe_tensor(bias);
 }
 
 Owned<cudnnFilterDescriptor_t> describe_filter(const TensorView& w) {
@@ -197,7 +189,7 @@ Choice choose(cudnnConvolutionDescriptor_t convolution, DType dtype, List list,
 }
 
 struct Plan {
-  Owned<cudnnTensorDescriptor_t> x, y, bias;
+  Owned<cudnnTensorDescriptor_t> x, y;
   Owned<cudnnFilterDescriptor_t> w;
   Owned<cudnnConvolutionDescriptor_t> convolution;
   Choice choice;
@@ -205,7 +197,6 @@ struct Plan {
   explicit Plan(const Convolution& call)
       : x(describe_tensor(call.x)),
         y(describe_tensor(call.y)),
-        bias(describe_bias(call.w.shape[0], call.w.dtype)),
         w(describe_filter(call.w)),
         convolution(describe_convolution(call.options, call.x.dtype)),
         choice(choose_for(call)) {}
@@ -318,17 +309,17 @@ struct Launch {
                                                   : nullptr) {}
 };
 
+/// The bias is there first: added by a function of its own it would cost the half types a second rounding.
 void run_forward(const Call& call) {
+  const bool biased = call.has_input(2);
+  if (biased) cuda::start_with_filter_bias(call);
   const Launch l(forward_of(call), call);
   const Plan& p = l.plan;
   check(functions()->forward(l.handle, &l.one, p.x.get(), call.input(0).data, p.w.get(), call.input(1).data,
                              p.convolution.get(), cudnnConvolutionFwdAlgo_t(p.choice.algorithm), l.workspace,
-                             p.choice.workspace_bytes, &l.zero, p.y.get(), call.output().data),
+                             p.choice.workspace_bytes, biased ? &l.one : &l.zero, p.y.get(),
+                             call.output().data),
         "cudnnConvolutionForward");
-  if (!call.has_input(2)) return;
-  check(functions()->add_tensor(l.handle, &l.one, p.bias.get(), call.input(2).data, &l.one, p.y.get(),
-                                call.output().data),
-        "cudnnAddTensor");
 }
 
 void run_input_gradient(const Call& call) {
@@ -351,8 +342,11 @@ void run_weight_gradient(const Call& call) {
         "cudnnConvolutionBackwardFilter");
 }
 
+/// Tensor cores read 16 bytes at a time.
+bool is_aligned(const TensorView& view) { return reinterpret_cast<uintptr_t>(view.data) % 16 == 0; }
+
 bool is_describable(const TensorView& view) {
-  return view.numel() > 0 && view.numel() <= std::numeric_limits<int>::max() &&
+  return view.numel() > 0 && view.numel() <= std::numeric_limits<int>::max() && is_aligned(view) &&
          is_row_major_or_channels_last(view);
 }
 
@@ -367,7 +361,7 @@ template <Convolution (*convolution_of)(const Call&)>
 bool suits(const Call& call) {
   if (!functions()) return false;
   const Convolution convolution = convolution_of(call);
-  if (!is_describable(convolution) || (call.has_input(2) && !call.input(2).contiguous())) return false;
+  if (!is_describable(convolution)) return false;
   std::lock_guard guard(mutex());
   return plan_of(convolution).choice.algorithm >= 0;
 }

@@ -36,7 +36,6 @@ Library open_library() {
   file.find(f.set_convolution, "cudnnSetConvolution2dDescriptor");
   file.find(f.set_group_count, "cudnnSetConvolutionGroupCount");
   file.find(f.set_math_type, "cudnnSetConvolutionMathType");
-  file.find(f.add_tensor, "cudnnAddTensor");
   file.find(f.forward_algorithms, "cudnnGetConvolutionForwardAlgorithm_v7");
   file.find(f.forward_workspace, "cudnnGetConvolutionForwardWorkspaceSize");
   file.find(f.forward, "cudnnConvolutionForward");

@@ -22,7 +22,6 @@ struct Functions {
   decltype(&::cudnnSetConvolution2dDescriptor) set_convolution;
   decltype(&::cudnnSetConvolutionGroupCount) set_group_count;
   decltype(&::cudnnSetConvolutionMathType) set_math_type;
-  decltype(&::cudnnAddTensor) add_tensor;
   decltype(&::cudnnGetConvolutionForwardAlgorithm_v7) forward_algorithms;
   decltype(&::cudnnGetConvolutionForwardWorkspaceSize) forward_workspace;
   decltype(&::cudnnConvolutionForward) forward;

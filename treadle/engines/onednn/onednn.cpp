@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
@@ -29,7 +30,9 @@ std::filesystem::path folder_of_program() {
 
 std::vector<std::filesystem::path> candidates() {
   std::vector<std::filesystem::path> files;
-  auto add = [&](const std::filesystem::path& folder) { files.push_back(folder / kFile); };
+  auto add = [&](const std::filesystem::path& folder) {
+    if (std::find(files.begin(), files.end(), folder / kFile) == files.end()) files.push_back(folder / kFile);
+  };
   if (const char* folder = std::getenv("TREADLE_PLUGINS"); folder && *folder) add(folder);
   for (const auto& folder : {folder_of_program(), folder_of_this_code()}) {
     if (!folder.is_absolute())
@@ -49,12 +52,11 @@ struct Plugin {
 
 Plugin open_file(const std::filesystem::path& file) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) return {nullptr, fmt::format("oneDNN: {}", dlerror())};
+  if (!library) return {nullptr, std::string(dlerror())};
   auto* table_of = reinterpret_cast<const TreadleOnednnApi* (*)(int)>(dlsym(library, "treadle_onednn_api"));
   const TreadleOnednnApi* table = table_of ? table_of(TREADLE_ONEDNN_ABI_VERSION) : nullptr;
   if (!table)
-    return {nullptr,
-            fmt::format("oneDNN: {} does not speak version {}", file.string(), TREADLE_ONEDNN_ABI_VERSION)};
+    return {nullptr, fmt::format("{} does not speak version {}", file.string(), TREADLE_ONEDNN_ABI_VERSION)};
   return {table, ""};
 }
 
@@ -64,9 +66,9 @@ Plugin open_plugin() {
   for (const auto& file : candidates()) {
     std::error_code failure;
     if (std::filesystem::exists(file, failure)) return open_file(file);
-    searched.append(" ").append(file.string());
+    searched.append(" ").append(file.parent_path().string());
   }
-  return {nullptr, fmt::format("oneDNN: {} was not found; searched:{}", kFile, searched)};
+  return {nullptr, fmt::format("{} was not found in:{}", kFile, searched)};
 }
 
 const Plugin& plugin() {
