@@ -10,10 +10,12 @@ namespace {
 
 void print_dataset(const KnownDataset& set) {
   fmt::print("{}: {}\n", set.name, set.description);
-  if (set.found.empty())
-    fmt::print("  not found; {}\n", set.how_to_get);
-  else
+  if (!set.found.empty()) {
     fmt::print("  found in {}\n", set.found.string());
+    return;
+  }
+  fmt::print("  not found; {}:\n", set.how_to_get);
+  for (const auto& place : set.places) fmt::print("    {}\n", place.string());
 }
 
 int print_datasets(bool as_json) {

@@ -294,8 +294,9 @@ class Training {
                to_string(device_), num_threads());
     fmt::print("{}: {} training and {} test images\n", o_.data, with_commas(data_.train.size()),
                with_commas(data_.test.size()));
-    fmt::print("{} epochs, batch {}, {}, learning rate {} {}, seed {}\n", o_.epochs, o_.batch_size,
-               o_.optimizer, o_.learning_rate, o_.schedule, o_.seed);
+    fmt::print("{} epoch{}, batch {}, {}, learning rate {} {}, seed {}\n", o_.epochs,
+               o_.epochs == 1 ? "" : "s", o_.batch_size, o_.optimizer, o_.learning_rate, o_.schedule,
+               o_.seed);
     std::fflush(stdout);
   }
 

@@ -53,6 +53,7 @@ struct KnownDataset {
   std::vector<std::string> classes;
   std::filesystem::path found;  ///< the folder that load_dataset would read; empty when there is none
   std::string how_to_get;
+  std::vector<std::filesystem::path> places = {};  ///< where it is looked for, best first
 };
 
 TREADLE_API std::vector<KnownDataset> known_datasets();

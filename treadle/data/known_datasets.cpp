@@ -67,7 +67,10 @@ fs::path find_dataset(std::string_view name) {
 
 std::vector<KnownDataset> known_datasets() {
   std::vector<KnownDataset> datasets = table();
-  for (auto& dataset : datasets) dataset.found = find_dataset(dataset.name);
+  for (auto& dataset : datasets) {
+    dataset.found = find_dataset(dataset.name);
+    dataset.places = places_of(dataset.name);
+  }
   return datasets;
 }
 

@@ -79,7 +79,8 @@ class IndependentBlock {
         best = k;
     const uint64_t bound = values[best] < 0 ? 0 : static_cast<uint64_t>(values[best]);
     const uint64_t middle = bound < begin ? begin : bound < end ? bound : end;
-    static_cast<void>(((best == i && run_below_if_bound<i>(begin, middle, arguments...)) || ...));
+    if (middle > begin)  // then middle ≤ values[best], as run_below promises the compiler
+      static_cast<void>(((best == i && run_below_if_bound<i>(begin, middle, arguments...)) || ...));
     if (middle < end) run_threads(static_cast<unsigned>(middle - begin), arguments...);
   }
 
