@@ -164,10 +164,13 @@ void run_parallel(int64_t count, int64_t grain, RangeFunction function, void* co
   int64_t wanted = std::min<int64_t>(num_threads(), count / std::max<int64_t>(grain, 1));
   // A second caller, or a nested call, runs inline: the pool serves one region at a time.
   if (wanted <= 1 || inside_parallel_for || !pool_mutex.try_lock()) return function(context, 0, count);
-  std::lock_guard lock(pool_mutex, std::adopt_lock);
+  std::unique_lock lock(pool_mutex, std::adopt_lock);
   if (!pool()) pool() = std::make_unique<Pool>(num_threads());
   wanted = std::min<int64_t>(wanted, pool()->size());  // another thread may have changed it meanwhile
-  if (wanted <= 1) return function(context, 0, count);
+  if (wanted <= 1) {
+    lock.unlock();  // the function may call parallel_for itself
+    return function(context, 0, count);
+  }
   struct Wrapped {
     RangeFunction function;
     void* context;
