@@ -135,7 +135,7 @@ Run prepare(const Trial& trial, Device device) {
   for (size_t k = 0; k < run.specs.size(); ++k) {
     const TensorSpec& spec = run.specs[k];
     if (!trial.op.mutates.empty()) {
-      run.outputs.push_back(run.inputs[trial.op.mutates[k]]);
+      run.outputs.push_back(run.inputs[mutated_inputs(trial.op, int(run.inputs.size()))[k]]);
       continue;
     }
     run.outputs.push_back(Tensor::empty_strided(spec.shape, spec.strides, spec.dtype, device));
@@ -145,8 +145,8 @@ Run prepare(const Trial& trial, Device device) {
   return run;
 }
 
-bool is_mutated(const Op& op, size_t input) {
-  for (int index : op.mutates)
+bool is_mutated(const Trial& trial, size_t input) {
+  for (int index : mutated_inputs(trial.op, int(trial.inputs.size())))
     if (size_t(index) == input) return true;
   return false;
 }
@@ -155,7 +155,7 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 
 std::string inputs_untouched(const Trial& trial, const Run& run) {
   for (size_t i = 0; i < run.inputs.size(); ++i) {
-    if (!run.inputs[i].defined() || is_mutated(trial.op, i)) continue;
+    if (!run.inputs[i].defined() || is_mutated(trial, i)) continue;
     auto now = run.inputs[i].to_doubles();
     for (size_t e = 0; e < now.size(); ++e)
       if (!same(now[e], trial.inputs[i].values[e])) return fmt::format("input {} was written", i);

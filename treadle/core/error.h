@@ -79,6 +79,11 @@ struct TREADLE_API TrainingError : Error {
   using Error::Error;
 };
 
+/// A function that cannot be recorded as a program: it reads a value, or its numbers change between calls.
+struct TREADLE_API RecordingError : Error {
+  using Error::Error;
+};
+
 /// Throws E with the formatted message unless `condition` holds.
 template <class E = Error, class... A>
 void require(bool condition, fmt::format_string<A...> message, A&&... arguments) {

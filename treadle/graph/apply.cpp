@@ -4,6 +4,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/op.h"
+#include "treadle/graph/recording.h"
 #include "treadle/graph/select.h"
 #include "treadle/graph/settings.h"
 
@@ -81,12 +82,22 @@ std::vector<TensorSpec> specs_of(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
+std::vector<int> mutated_inputs(const Op& op, int input_count) {
+  if (op.group_size == 0) return op.mutates;
+  std::vector<int> all;
+  for (int group = op.group_begin; group < input_count; group += op.group_size)
+    for (int index : op.mutates) all.push_back(group + index);
+  return all;
+}
+
 std::vector<Tensor> apply(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes) {
   Device device = common_device(op, inputs);
   auto specs = specs_of(inputs);
   check_dtype(op, specs);
   std::vector<Tensor> outputs;
-  if (op.direct) {
+  if (Recording* current = recording()) {
+    outputs = current->record(op, inputs, attributes);
+  } else if (op.direct) {
     outputs = op.direct(inputs, attributes);
   } else {
     auto result_specs = op.infer(specs, attributes);
@@ -109,8 +120,11 @@ void apply_in_place(const Op& op, std::vector<Tensor> inputs, const Attributes& 
                            "{}: updates in place have no gradient; use NoGrad where a tensor requires one",
                            op.name);
   std::vector<Tensor> outputs;
-  for (int index : op.mutates) outputs.push_back(inputs[index]);
-  run(op, inputs, outputs, attributes, device);
+  for (int index : mutated_inputs(op, int(inputs.size()))) outputs.push_back(inputs[index]);
+  if (Recording* current = recording())
+    current->record(op, inputs, attributes);
+  else
+    run(op, inputs, outputs, attributes, device);
   for (const Tensor& output : outputs) output.handle()->storage->bump_version();
 }
 

@@ -155,6 +155,9 @@ struct Op {
   std::vector<Tensor> (*direct)(std::span<const Tensor> inputs, const Attributes& attributes) = nullptr;
   /// For updates in place: output j is input mutates[j].
   std::vector<int> mutates = {};
+  /// For updates of many tensors at once: the operands from `group_begin` on repeat in groups of
+  /// `group_size`, and `mutates` counts within each group.
+  int group_begin = 0, group_size = 0;
   std::vector<TestCase> (*cases)() = nullptr;
   ErrorModel (*error)(Specs inputs, const Attributes& attributes) = nullptr;
   std::vector<Variant> variants = {};
@@ -167,6 +170,9 @@ TREADLE_API std::vector<Tensor> apply(const Op& op, std::vector<Tensor> inputs,
 
 /// The same for an op that updates inputs in place; raises their version.
 TREADLE_API void apply_in_place(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes = {});
+
+/// The inputs that an update in place overwrites, when it is given `input_count` of them.
+TREADLE_API std::vector<int> mutated_inputs(const Op& op, int input_count);
 
 /// Throws DTypeError unless all defined operands have the first one's dtype.
 TREADLE_API void require_same_dtype(const char* op, Specs inputs);

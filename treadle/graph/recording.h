@@ -1,0 +1,54 @@
+/// Recording: while one is in progress in a thread, ops are written down instead of run.
+///
+/// The tensors that recorded ops return are symbolic: they have a shape, strides and a dtype, but no
+/// elements. This is the interface that ops, autograd, modules and optimisers see; compile/ implements it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "treadle/core/tensor.h"
+#include "treadle/graph/op.h"
+
+namespace treadle {
+
+class TREADLE_API Recording {
+ public:
+  /// Writes an op down and returns its symbolic outputs; for an op in place, its mutated inputs.
+  virtual std::vector<Tensor> record(const Op& op, const std::vector<Tensor>& inputs,
+                                     const Attributes& attributes) = 0;
+
+  /// A symbolic one-dimensional f64 tensor on `device` that holds numbers which change between replays, such
+  /// as a learning rate. `write` fills them before each replay, in the order of registration.
+  virtual Tensor changing_numbers(int64_t count, Device device, std::function<void(double*)> write) = 0;
+
+  /// Work on the host before each replay, ordered with the `write`s of changing_numbers: counting a step.
+  virtual void before_replay(std::function<void()> work) = 0;
+
+  /// The function depends on an object beyond its tensors: once `life` has expired it cannot be recorded
+  /// again, and when `state()` differs from what it is now the program does not serve the call.
+  virtual void depends_on(std::weak_ptr<const void> life, std::string description,
+                          std::function<int64_t()> state = {}) = 0;
+
+  /// Where a leaf keeps its gradient while it is recorded, in place of the leaf itself.
+  virtual Tensor& gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before) = 0;
+
+  /// Told around backward(): what is recorded between the two follows from the forward ops.
+  virtual void begin_backward(const Tensor& root, const Tensor& upstream, bool retain_graph) = 0;
+  virtual void end_backward() = 0;
+
+ protected:
+  ~Recording() = default;
+};
+
+/// The recording in progress in this thread, or null.
+TREADLE_API Recording* recording();
+
+namespace detail {
+/// Makes `current` the recording of this thread and returns the one before.
+TREADLE_API Recording* exchange_recording(Recording* current);
+}  // namespace detail
+
+}  // namespace treadle
