@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -33,14 +34,27 @@ void fill_apart(std::vector<double>& values, const TestFill& fill, int index, st
   std::shuffle(values.begin(), values.end(), random);
 }
 
+bool is_special(const TestFill& fill) {
+  return fill.kind == TestFill::with_nan || fill.kind == TestFill::with_infinity;
+}
+
+/// Few enough that most results are ordinary numbers still.
+void make_some_special(std::vector<double>& values, const TestFill& fill) {
+  constexpr size_t kFirst = 100, kStep = 211;
+  double special = fill.kind == TestFill::with_nan ? std::numeric_limits<double>::quiet_NaN()
+                                                   : std::numeric_limits<double>::infinity();
+  for (size_t i = kFirst; i < values.size(); i += kStep) values[i] = special, special = -special;
+}
+
 void fill_values(std::vector<double>& values, const TestFill& fill, int index, std::mt19937_64& random) {
   if (fill.kind == TestFill::apart) return fill_apart(values, fill, index, random);
   for (double& value : values) {
     double u = double(random() >> 11) * 0x1p-53;
-    if (fill.kind == TestFill::uniform) value = fill.low + u * (fill.high - fill.low);
+    if (fill.kind == TestFill::uniform || is_special(fill)) value = fill.low + u * (fill.high - fill.low);
     if (fill.kind == TestFill::integers) value = std::floor(fill.low + u * (fill.high - fill.low + 1));
     if (fill.kind == TestFill::constant) value = fill.low;
   }
+  if (is_special(fill)) make_some_special(values, fill);
 }
 
 }  // namespace

@@ -95,9 +95,11 @@ struct Saved {
 struct TestFill {
   enum Kind {
     apart,  ///< distinct values spread over [low, high], in seeded random order, never a multiple of the step
-    uniform,   ///< seeded uniform in [low, high)
-    integers,  ///< seeded integers in [low, high]
-    constant   ///< low
+    uniform,       ///< seeded uniform in [low, high)
+    integers,      ///< seeded integers in [low, high]
+    constant,      ///< low
+    with_nan,      ///< as uniform, with a few NaN
+    with_infinity  ///< as uniform, with a few infinities of both signs
   } kind = apart;
   double low = -2, high = 2;
 };
@@ -160,6 +162,11 @@ struct Op {
   int group_begin = 0, group_size = 0;
   std::vector<TestCase> (*cases)() = nullptr;
   ErrorModel (*error)(Specs inputs, const Attributes& attributes) = nullptr;
+  /// For outputs of integers that near ties may change (positions of maxima): whether `value`, which differs
+  /// from the reference, is right at an element of output k when real results may be off by `allowed`, the
+  /// error allowed at that element of output 0. Null: only the reference's value is right.
+  bool (*accepts)(ReferenceInputs inputs, const Attributes& attributes, int k, int64_t element, double value,
+                  double allowed) = nullptr;
   std::vector<Variant> variants = {};
 };
 
