@@ -20,7 +20,7 @@ void add_run_settings(CLI::App& app, RunSettings& settings) {
   app.add_option("--threads", settings.threads, "CPU threads; default: all cores")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--deterministic", settings.deterministic, "Only variants that give the same bits twice");
-  app.add_flag("--eager", settings.eager, "Run op by op (so far the only way)");
+  app.add_flag("--eager", settings.eager, "Run op by op instead of recording and replaying programs");
 }
 
 Device apply_run_settings(const RunSettings& chosen) {
@@ -30,6 +30,7 @@ Device apply_run_settings(const RunSettings& chosen) {
   if (chosen.threads > 0) set_num_threads(chosen.threads);
   settings().deterministic = chosen.deterministic;
   settings().own_engine_only = chosen.engine == "own";
+  settings().eager = chosen.eager;
   for (const std::string& pair : chosen.variants) {
     size_t split = pair.find('=');
     require<ValueError>(split != std::string::npos, "--variant takes OP=NAME, not '{}'", pair);

@@ -1,6 +1,7 @@
 /// The whole public interface of the library.
 #pragma once
 
+#include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/core/random.h"

@@ -29,7 +29,7 @@ ALLOWED = {
     "cuda": FOUNDATION,
     "ops": FOUNDATION | {"graph", "simt", "kernels", "cpu"},
     "engines": TENSORS,
-    "compile": TENSORS,
+    "compile": TENSORS | {"formats"},
     "nn": TENSORS,
     "optim": NETWORKS,
     "models": NETWORKS,

@@ -1,27 +1,67 @@
 #include "treadle/core/tensor.h"
 
+#include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 
 namespace treadle {
 
-Storage::Storage(Device device, size_t bytes)
-    : device_(device), bytes_(bytes), data_(allocator(device).allocate(bytes)) {}
+namespace {
 
-Storage::~Storage() { allocator(device_).free(data_, bytes_); }
+std::atomic<uint64_t> storages_made{0};
+thread_local bool symbolic_allocation = false;
 
-Tensor Tensor::empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device) {
+size_t bytes_of(const Shape& shape, DType dtype) {
   int64_t bytes;
   require<ShapeError>(!__builtin_mul_overflow(checked_numel(shape), int64_t(size_of(dtype)), &bytes),
                       "shape {} has too many elements", shape);
+  return size_t(bytes);
+}
+
+Tensor tensor_over(IntrusivePtr<Storage> storage, const Shape& shape, const Strides& strides, DType dtype) {
   auto data = make_intrusive<TensorData>();
-  data->storage = make_intrusive<Storage>(device, size_t(bytes));
+  data->storage = std::move(storage);
   data->shape = shape;
   data->strides = strides;
   data->dtype = dtype;
   return Tensor(std::move(data));
+}
+
+/// Row-major memory, also while allocation is symbolic: for elements that are known now.
+Tensor real_memory(const Shape& shape, DType dtype, Device device) {
+  return tensor_over(make_intrusive<Storage>(device, bytes_of(shape, dtype)), shape,
+                     contiguous_strides(shape), dtype);
+}
+
+}  // namespace
+
+namespace detail {
+SymbolicAllocation::SymbolicAllocation() : before_(std::exchange(symbolic_allocation, true)) {}
+SymbolicAllocation::~SymbolicAllocation() { symbolic_allocation = before_; }
+uint64_t next_storage_number() { return storages_made.load(std::memory_order_relaxed); }
+}  // namespace detail
+
+Storage::Storage(Device device, size_t bytes)
+    : device_(device), bytes_(bytes), data_(allocator(device).allocate(bytes)), number_(storages_made++) {}
+
+Storage::Storage(Device device, size_t bytes, const char* origin)
+    : device_(device), bytes_(bytes), origin_(origin), data_(nullptr), number_(storages_made++) {}
+
+Storage::~Storage() {
+  if (!is_symbolic()) allocator(device_).free(data_, bytes_);
+}
+
+Tensor Tensor::symbolic(const Shape& shape, const Strides& strides, DType dtype, Device device,
+                        const char* origin) {
+  return tensor_over(make_intrusive<Storage>(device, bytes_of(shape, dtype), origin), shape, strides, dtype);
+}
+
+Tensor Tensor::empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device) {
+  if (symbolic_allocation) return symbolic(shape, strides, dtype, device, "uninitialised memory");
+  return tensor_over(make_intrusive<Storage>(device, bytes_of(shape, dtype)), shape, strides, dtype);
 }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
@@ -30,14 +70,14 @@ Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
 }
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
-  Tensor result = empty(shape, dtype, device);
+  Tensor result = real_memory(shape, dtype, device);
   runtime(device).fill_bytes(result.raw(), 0, size_t(result.numel()) * size_of(dtype));
   return result;
 }
 
 Tensor Tensor::from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape, Device device) {
   require<ShapeError>(count == checked_numel(shape), "{} values do not fill shape {}", count, shape);
-  Tensor result = empty(shape, dtype, device);
+  Tensor result = real_memory(shape, dtype, device);
   runtime(device).copy_from_host(result.raw(), values, size_t(count) * size_of(dtype));
   return result;
 }
@@ -45,6 +85,12 @@ Tensor Tensor::from_bytes(const void* values, int64_t count, DType dtype, const 
 int64_t Tensor::size(int axis) const { return shape()[normalize_axis(axis, rank(), "size")]; }
 
 void* Tensor::raw() const {
+  if (is_symbolic()) [[unlikely]]
+    throw RecordingError(fmt::format(
+        "the value of '{}' {} was read, but it belongs to a compiled function, which is recorded before it "
+        "runs: it has no value yet. Return the tensor from the function and read it after the call; "
+        "decide by values outside of the function, or with ops such as where()",
+        data_->storage->origin(), shape()));
   return static_cast<char*>(data_->storage->data()) + data_->offset * int64_t(size_of(data_->dtype));
 }
 
@@ -141,6 +187,9 @@ double Tensor::item() const {
 
 std::string Tensor::to_string() const {
   if (!defined()) return "Tensor (undefined)";
+  if (is_symbolic())
+    return fmt::format("Tensor {} {} {} (recorded: {})", name_of(dtype()), shape(), device(),
+                       data_->storage->origin());
   std::string text = fmt::format("Tensor {} {} {}", name_of(dtype()), treadle::to_string(shape()),
                                  treadle::to_string(device()));
   if (numel() > 100) return text;

@@ -16,12 +16,20 @@
 namespace treadle {
 
 /// A block of device memory and its version: every write in place raises the version of all views at once.
+///
+/// A symbolic storage has a size but no memory: it stands for a value while a function is recorded.
 class TREADLE_API Storage final : public RefCounted {
  public:
   Storage(Device device, size_t bytes);
+  /// Symbolic; `origin` says what makes the value, and must outlive the storage.
+  Storage(Device device, size_t bytes, const char* origin);
   ~Storage() override;
 
   void* data() const { return data_; }
+  bool is_symbolic() const { return origin_ != nullptr; }
+  const char* origin() const { return origin_; }
+  /// Rises with every storage that is made.
+  uint64_t number() const { return number_; }
   size_t bytes() const { return bytes_; }
   Device device() const { return device_; }
   uint64_t version() const { return version_; }
@@ -30,9 +38,27 @@ class TREADLE_API Storage final : public RefCounted {
  private:
   Device device_;
   size_t bytes_;
+  const char* origin_ = nullptr;
   void* data_;
   uint64_t version_ = 0;
+  uint64_t number_;
 };
+
+namespace detail {
+/// While one lives, Tensor::empty() and its kin make symbolic storages in this thread.
+class TREADLE_API SymbolicAllocation {
+ public:
+  SymbolicAllocation();
+  ~SymbolicAllocation();
+  SymbolicAllocation(const SymbolicAllocation&) = delete;
+  SymbolicAllocation& operator=(const SymbolicAllocation&) = delete;
+
+ private:
+  bool before_;
+};
+/// The number that the next storage will get.
+TREADLE_API uint64_t next_storage_number();
+}  // namespace detail
 
 /// What automatic differentiation hangs on a tensor; defined by graph/.
 class AutogradState : public RefCounted {};
@@ -57,6 +83,9 @@ class TREADLE_API Tensor {
   static Tensor empty(const Shape& shape, DType dtype = DType::f32, Device device = kCpu);
   /// Uninitialised memory with the given dense strides.
   static Tensor empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device);
+  /// A tensor without elements, for recording a function; `origin` names what makes its value.
+  static Tensor symbolic(const Shape& shape, const Strides& strides, DType dtype, Device device,
+                         const char* origin);
   static Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = kCpu);
   /// Copies `values` (row-major) to `device`. Throws ShapeError when their number does not fit.
   template <class T>
@@ -80,8 +109,11 @@ class TREADLE_API Tensor {
   DType dtype() const { return data_->dtype; }
   Device device() const { return data_->storage->device(); }
   bool is_contiguous() const { return treadle::is_contiguous(shape(), strides()); }
+  /// Whether the tensor stands for a value in a recording and has no elements.
+  bool is_symbolic() const { return data_->storage->is_symbolic(); }
 
-  /// Pointer to the first element, in device memory.
+  /// Pointer to the first element, in device memory. Throws RecordingError for a symbolic tensor, as does
+  /// everything else that reads elements.
   void* raw() const;
   /// Typed pointer to the first element. Throws DTypeError when T is not the tensor's dtype.
   template <class T>

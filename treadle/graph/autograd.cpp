@@ -7,6 +7,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
+#include "treadle/graph/recording.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle {
@@ -34,6 +35,19 @@ GradientState& ensure_state(const Tensor& tensor) {
   auto& slot = tensor.handle()->autograd;
   if (!slot) slot = IntrusivePtr<AutogradState>(new GradientState);
   return static_cast<GradientState&>(*slot);
+}
+
+/// Where a leaf's gradient is kept: with the leaf, or with the recording in progress.
+Tensor& gradient_slot(GradientState& state) {
+  Recording* current = recording();
+  return current ? current->gradient_of(IntrusivePtr<AutogradState>(&state), state.grad) : state.grad;
+}
+
+void set_gradient_slot(GradientState& state, const Tensor& gradient) {
+  if (Recording* current = recording())
+    current->set_gradient_of(IntrusivePtr<AutogradState>(&state), state.grad, gradient);
+  else
+    state.grad = gradient;
 }
 
 /// A saved tensor is held without its history, so that a node never owns itself through its output.
@@ -136,9 +150,12 @@ class NodeContext final : public GradientContext {
 };
 
 /// The gradient itself when nothing else refers to its elements and they lie without gaps, else a copy: what
-/// a leaf holds is its own, so that updating it in place is safe.
-Tensor sole(const Tensor& gradient) {
-  bool alone = gradient.handle()->use_count() == 1 && gradient.handle()->storage->use_count() == 1;
+/// a leaf holds is its own, so that updating it in place is safe. A recording holds all its tensors, so there
+/// the question is whether `earlier` leaves of this pass share the storage, or the caller does.
+Tensor sole(const Tensor& gradient, const std::vector<Storage*>& earlier) {
+  Storage* storage = gradient.handle()->storage.get();
+  bool alone = storage->is_symbolic() ? std::find(earlier.begin(), earlier.end(), storage) == earlier.end()
+                                      : gradient.handle()->use_count() == 1 && storage->use_count() == 1;
   return alone && is_dense(gradient.shape(), gradient.strides()) ? gradient : registry().clone(gradient);
 }
 
@@ -149,7 +166,10 @@ Tensor add_gradients(const Tensor& a, const Tensor& b) {
 /// One backward pass: gradients wait at their node until every later node has been visited.
 class BackwardPass {
  public:
-  explicit BackwardPass(bool retain_graph) : retain_graph_(retain_graph) {}
+  /// `upstream` stays the caller's: no leaf may take it over.
+  BackwardPass(bool retain_graph, const Tensor& upstream) : retain_graph_(retain_graph) {
+    if (upstream.defined()) given_.push_back(upstream.handle()->storage.get());
+  }
 
   void send(const Edge& edge, const Tensor& gradient) {
     if (edge.leaf) return send_to_leaf(static_cast<GradientState*>(edge.leaf.get()), edge.leaf, gradient);
@@ -169,9 +189,12 @@ class BackwardPass {
       auto upstream = std::move(waiting_.extract(node.get()).mapped());
       visit(*node, upstream);
     }
+  }
+
+  void call_hooks() {
     for (auto& leaf : leaves_) {
       auto* state = static_cast<GradientState*>(leaf.get());
-      for (auto& hook : std::vector(state->hooks)) hook(state->grad);
+      for (auto& hook : std::vector(state->hooks)) hook(gradient_slot(*state));
     }
   }
 
@@ -183,7 +206,9 @@ class BackwardPass {
   };
 
   void send_to_leaf(GradientState* state, const IntrusivePtr<AutogradState>& keep, const Tensor& gradient) {
-    state->grad = state->grad.defined() ? add_gradients(state->grad, gradient) : sole(gradient);
+    Tensor& slot = gradient_slot(*state);
+    slot = slot.defined() ? add_gradients(slot, gradient) : sole(gradient, given_);
+    given_.push_back(slot.handle()->storage.get());
     if (std::find(leaves_.begin(), leaves_.end(), keep) == leaves_.end()) leaves_.push_back(keep);
   }
 
@@ -210,6 +235,7 @@ class BackwardPass {
   std::unordered_map<Node*, std::vector<Tensor>> waiting_;
   std::priority_queue<IntrusivePtr<Node>, std::vector<IntrusivePtr<Node>>, Older> queue_;
   std::vector<IntrusivePtr<AutogradState>> leaves_;  ///< in the order in which their gradients arrived
+  std::vector<Storage*> given_;                      ///< what leaves hold, and the caller's upstream
 };
 
 Tensor one_like(const Tensor& tensor) {
@@ -247,6 +273,27 @@ void register_gradient_hook(const Tensor& leaf, std::function<void(const Tensor&
   state_of(leaf)->hooks.push_back(std::move(hook));
 }
 
+IntrusivePtr<AutogradState> leaf_state(const Tensor& tensor) {
+  GradientState* state = state_of(tensor);
+  return state && state->requires_grad && !state->node ? tensor.handle()->autograd
+                                                       : IntrusivePtr<AutogradState>();
+}
+
+Tensor as_leaf(const Tensor& tensor, const IntrusivePtr<AutogradState>& state) {
+  if (tensor.handle()->autograd == state) return tensor;
+  Tensor leaf = tensor.detach();
+  leaf.handle()->autograd = state;
+  return leaf;
+}
+
+void set_leaf_gradient(const IntrusivePtr<AutogradState>& state, const Tensor& gradient) {
+  static_cast<GradientState&>(*state).grad = gradient;
+}
+
+Tensor leaf_gradient(const IntrusivePtr<AutogradState>& state) {
+  return static_cast<GradientState&>(*state).grad;
+}
+
 bool Tensor::requires_grad() const {
   GradientState* state = state_of(*this);
   return state && state->requires_grad;
@@ -264,17 +311,17 @@ Tensor& Tensor::set_requires_grad(bool value) {
 
 Tensor Tensor::grad() const {
   GradientState* state = state_of(*this);
-  return state ? state->grad : Tensor();
+  return state ? gradient_slot(*state) : Tensor();
 }
 
 void Tensor::set_grad(const Tensor& gradient) {
   if (!gradient.defined()) {
-    if (GradientState* state = state_of(*this)) state->grad = {};
+    if (GradientState* state = state_of(*this)) set_gradient_slot(*state, {});
     return;
   }
   require<ShapeError>(gradient.shape() == shape(), "set_grad: the gradient has shape {}, the tensor {}",
                       gradient.shape(), shape());
-  ensure_state(*this).grad = gradient.detach();
+  set_gradient_slot(ensure_state(*this), gradient.detach());
 }
 
 void Tensor::backward(const Tensor& upstream, bool retain_graph) const {
@@ -290,10 +337,14 @@ void Tensor::backward(const Tensor& upstream, bool retain_graph) const {
                       "backward(): upstream is {}, the tensor {}",
                       name_of(upstream.defined() ? upstream.dtype() : dtype()), name_of(dtype()));
   NoGrad no_grad;
-  BackwardPass pass(retain_graph);
+  Recording* current = recording();
+  if (current) current->begin_backward(*this, upstream, retain_graph);
+  BackwardPass pass(retain_graph, upstream);
   Edge start = state->node ? Edge{state->node, state->output_index, {}} : Edge{{}, 0, handle()->autograd};
-  pass.send(start, upstream.defined() ? upstream : one_like(*this));
+  pass.send(start, upstream.defined() ? upstream : current ? current->ones_like(*this) : one_like(*this));
   pass.run();
+  if (current) current->end_backward();
+  if (!current || current->calls_hooks()) pass.call_hooks();
 }
 
 }  // namespace treadle

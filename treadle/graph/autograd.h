@@ -29,6 +29,15 @@ class TREADLE_API NoGrad {
 /// Calls `hook` with the leaf's gradient each time backward() has completed it.
 TREADLE_API void register_gradient_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook);
 
+/// The state of a leaf that requires a gradient; null for other tensors.
+TREADLE_API IntrusivePtr<AutogradState> leaf_state(const Tensor& tensor);
+/// The same elements as the leaf that `state` belongs to.
+TREADLE_API Tensor as_leaf(const Tensor& tensor, const IntrusivePtr<AutogradState>& state);
+/// Gives a leaf its gradient.
+TREADLE_API void set_leaf_gradient(const IntrusivePtr<AutogradState>& state, const Tensor& gradient);
+/// The gradient a leaf has, also while a recording keeps its own.
+TREADLE_API Tensor leaf_gradient(const IntrusivePtr<AutogradState>& state);
+
 /// Used by apply(): connects outputs to inputs when one of them requires a gradient.
 void record_node(const Op& op, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs,
                  const Attributes& attributes);

@@ -25,19 +25,27 @@ class TREADLE_API Recording {
   virtual Tensor changing_numbers(int64_t count, Device device, std::function<void(double*)> write) = 0;
 
   /// Work on the host before each replay, ordered with the `write`s of changing_numbers: counting a step.
-  virtual void before_replay(std::function<void()> work) = 0;
+  /// `undo` takes it back when a replay fails before it has changed anything.
+  virtual void before_replay(std::function<void()> work, std::function<void()> undo) = 0;
 
   /// The function depends on an object beyond its tensors: once `life` has expired it cannot be recorded
   /// again, and when `state()` differs from what it is now the program does not serve the call.
   virtual void depends_on(std::weak_ptr<const void> life, std::string description,
-                          std::function<int64_t()> state = {}) = 0;
+                          std::function<int64_t()> state) = 0;
 
   /// Where a leaf keeps its gradient while it is recorded, in place of the leaf itself.
   virtual Tensor& gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before) = 0;
+  /// Sets it, whatever it was.
+  virtual void set_gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before,
+                               const Tensor& gradient) = 0;
 
   /// Told around backward(): what is recorded between the two follows from the forward ops.
   virtual void begin_backward(const Tensor& root, const Tensor& upstream, bool retain_graph) = 0;
   virtual void end_backward() = 0;
+  /// What backward() starts from where no upstream gradient is given.
+  virtual Tensor ones_like(const Tensor& root) = 0;
+  /// Whether gradient hooks are called; not when a recording is made from another one.
+  virtual bool calls_hooks() const = 0;
 
  protected:
   ~Recording() = default;

@@ -13,6 +13,8 @@ struct Settings {
   bool deterministic = false;
   /// Only Treadle's own kernels, no library.
   bool own_engine_only = false;
+  /// Compiled functions run op by op, as if they were not compiled.
+  bool eager = false;
   /// Op name → variant name; such a variant must apply or the call throws.
   std::map<std::string, std::string> variants;
 };

@@ -4,6 +4,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/recording.h"
 #include "treadle/ops/copy.h"
 
 namespace treadle {
@@ -20,6 +21,8 @@ ObserveModules::ObserveModules(ModuleObserver observer)
 ObserveModules::~ObserveModules() { current_observer = before_; }
 
 Tensor Module::operator()(const Tensor& x) {
+  if (Recording* current = recording())
+    current->depends_on(life_, "the module " + describe(), [this] { return int64_t(training_); });
   if (!current_observer) return forward(x);
   (*current_observer)(*this, x, {});
   Tensor y = forward(x);

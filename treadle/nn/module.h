@@ -71,6 +71,8 @@ class TREADLE_API Module {
   std::vector<NamedTensor> parameters_, buffers_;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> children_;
   bool training_ = true;
+  /// Compiled functions that called the module notice by it that the module is gone.
+  std::shared_ptr<const Module> life_{this, [](const Module*) {}};
 };
 
 /// Called around every module's forward pass in this thread: before (output undefined) and after.

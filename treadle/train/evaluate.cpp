@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "treadle/compile/compile.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/ops/copy.h"
 #include "treadle/ops/cross_entropy.h"
@@ -33,8 +34,8 @@ class EvaluationMode {
   bool before_;
 };
 
-void count_correct(const Tensor& logits, const Tensor& labels, Evaluation& evaluation) {
-  auto predicted = argmax(logits, 1).to_vector<int64_t>(), wanted = labels.to_vector<int64_t>();
+void count_correct(const Tensor& classes, const Tensor& labels, Evaluation& evaluation) {
+  auto predicted = classes.to_vector<int64_t>(), wanted = labels.to_vector<int64_t>();
   for (size_t i = 0; i < wanted.size(); ++i) {
     ++evaluation.total[wanted[i]];
     evaluation.correct[wanted[i]] += predicted[i] == wanted[i];
@@ -43,10 +44,26 @@ void count_correct(const Tensor& logits, const Tensor& labels, Evaluation& evalu
 
 }  // namespace
 
-Evaluation evaluate(Module& model, const ImageDataset& dataset, const PixelNormalization& normalization,
-                    Device device, int64_t batch_size, int64_t limit, std::stop_token stop) {
+struct Evaluator::Forward {
+  explicit Forward(Module& model) : run(compile(LossAndClasses{model})) {}
+
+  struct LossAndClasses {
+    Module& model;
+    std::pair<Tensor, Tensor> operator()(const Tensor& images, const Tensor& labels) const {
+      Tensor logits = model(images);
+      return {cross_entropy(logits, labels), argmax(logits, 1)};
+    }
+  };
+  Compiled<LossAndClasses> run;
+};
+
+Evaluator::Evaluator(Module& model) : model_(model), forward_(std::make_unique<Forward>(model)) {}
+Evaluator::~Evaluator() = default;
+
+Evaluation Evaluator::operator()(const ImageDataset& dataset, const PixelNormalization& normalization,
+                                 Device device, int64_t batch_size, int64_t limit, std::stop_token stop) {
   NoGrad no_grad;
-  EvaluationMode mode(model);
+  EvaluationMode mode(model_);
   Evaluation evaluation;
   evaluation.correct.resize(dataset.classes.size());
   evaluation.total.resize(dataset.classes.size());
@@ -56,14 +73,19 @@ Evaluation evaluate(Module& model, const ImageDataset& dataset, const PixelNorma
   for (int64_t begin = 0; begin < size && !stop.stop_requested(); begin += batch_size) {
     int64_t count = std::min(batch_size, size - begin);
     Batch batch = make_batch(dataset, std::span(indices).subspan(begin, count), normalization, device);
-    Tensor logits = model(batch.images);
-    evaluation.loss += cross_entropy(logits, batch.labels).item() * double(count);
-    count_correct(logits, batch.labels, evaluation);
+    auto [loss, classes] = forward_->run(batch.images, batch.labels);
+    evaluation.loss += loss.item() * double(count);
+    count_correct(classes, batch.labels, evaluation);
   }
   int64_t correct = std::accumulate(evaluation.correct.begin(), evaluation.correct.end(), int64_t(0));
   evaluation.loss /= double(std::max<int64_t>(size, 1));
   evaluation.accuracy = double(correct) / double(std::max<int64_t>(size, 1));
   return evaluation;
+}
+
+Evaluation evaluate(Module& model, const ImageDataset& dataset, const PixelNormalization& normalization,
+                    Device device, int64_t batch_size, int64_t limit, std::stop_token stop) {
+  return Evaluator(model)(dataset, normalization, device, batch_size, limit, stop);
 }
 
 }  // namespace treadle

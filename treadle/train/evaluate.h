@@ -1,6 +1,7 @@
 /// Accuracy and loss of a classifier on a data set.
 #pragma once
 
+#include <memory>
 #include <stop_token>
 #include <vector>
 
@@ -22,6 +23,23 @@ struct Batch {
 };
 TREADLE_API Batch make_batch(const ImageDataset& dataset, std::span<const int64_t> indices,
                              const PixelNormalization& normalization, Device device);
+
+/// Runs a model in evaluation mode over data sets, as a compiled function that is recorded once.
+class TREADLE_API Evaluator {
+ public:
+  /// The model must outlive the evaluator.
+  explicit Evaluator(Module& model);
+  ~Evaluator();
+  /// The first `limit` images (0: all) in order. When a stop is requested, the result covers the images so
+  /// far.
+  Evaluation operator()(const ImageDataset& dataset, const PixelNormalization& normalization, Device device,
+                        int64_t batch_size = 256, int64_t limit = 0, std::stop_token stop = {});
+
+ private:
+  struct Forward;
+  Module& model_;
+  std::unique_ptr<Forward> forward_;
+};
 
 /// Runs the model in evaluation mode over the first `limit` images (0: all) in order. When a stop is
 /// requested, the result covers the images so far.

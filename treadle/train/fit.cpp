@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/ops/cross_entropy.h"
 
@@ -13,6 +14,19 @@ namespace {
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
+
+/// Forward pass, gradients and update.
+struct TrainingStep {
+  Module& model;
+  Optimizer& optimizer;
+  Tensor operator()(const Tensor& images, const Tensor& labels) const {
+    optimizer.zero_grad();
+    Tensor loss = cross_entropy(model(images), labels);
+    loss.backward();
+    optimizer.step();
+    return loss;
+  }
+};
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -31,6 +45,8 @@ class Loop {
         schedule_(schedule),
         data_(data),
         options_(options),
+        step_(compile(TrainingStep{model, optimizer})),
+        evaluate_(model),
         sampler_(data.train.size(), options.batch_size, options.seed),
         steps_in_epoch_(options.limit_batches > 0
                             ? std::min(options.limit_batches, sampler_.batches_per_epoch())
@@ -88,17 +104,12 @@ class Loop {
     auto indices = sampler_.next();
     int64_t count = int64_t(indices.size());
     Batch batch = make_batch(data_.train, indices, options_.description.normalization, options_.device);
-    Tensor loss = cross_entropy(model_(batch.images), batch.labels);
-    double value = loss.item();
-    require<TrainingError>(std::isfinite(value),
-                           "the loss is {} at step {} (epoch {}); training stopped before this update and "
-                           "saved nothing more. A lower "
-                           "learning rate may help",
-                           value, result_.steps_done + 1, result_.epochs_done + 1);
     optimizer_.set_learning_rate(schedule_.at(result_.steps_done));
-    optimizer_.zero_grad();
-    loss.backward();
-    optimizer_.step();
+    double value = step_(batch.images, batch.labels).item();
+    require<TrainingError>(std::isfinite(value),
+                           "the loss is {} at step {} (epoch {}); training stopped and saved nothing more. A "
+                           "lower learning rate may help",
+                           value, result_.steps_done + 1, result_.epochs_done + 1);
     double seconds = seconds_since(start);
     ++result_.steps_done;
     result_.losses.push_back(value);
@@ -115,8 +126,8 @@ class Loop {
 
   Evaluation validate() {
     int64_t limit = options_.limit_batches > 0 ? options_.limit_batches * options_.batch_size : 0;
-    return evaluate(model_, data_.test, options_.description.normalization, options_.device, 256, limit,
-                    options_.stop);
+    return evaluate_(data_.test, options_.description.normalization, options_.device, 256, limit,
+                     options_.stop);
   }
 
   void finish_epoch(EpochReport& report) {
@@ -168,6 +179,8 @@ class Loop {
   const Schedule& schedule_;
   const DatasetSplits& data_;
   const FitOptions& options_;
+  Compiled<TrainingStep> step_;
+  Evaluator evaluate_;
   BatchSampler sampler_;
   int64_t steps_in_epoch_, step_in_epoch_ = 0;
   std::vector<double> rates_;

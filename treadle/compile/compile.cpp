@@ -1,0 +1,318 @@
+#include "treadle/compile/compile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+#include "treadle/compile/difference.h"
+#include "treadle/compile/instance.h"
+#include "treadle/compile/recorder.h"
+#include "treadle/core/error.h"
+#include "treadle/core/log.h"
+#include "treadle/graph/settings.h"
+
+namespace treadle {
+namespace {
+
+/// What decides, beside captured state, which program serves a call.
+struct CallSignature {
+  std::vector<TensorSpec> specs;
+  std::vector<bool> requires_grad;
+  Device device;
+  bool gradient_mode = true;
+  Settings settings;
+
+  static CallSignature of(std::span<const Tensor> arguments) {
+    CallSignature signature;
+    for (const Tensor& argument : arguments) {
+      signature.specs.push_back(TensorSpec::of(argument));
+      signature.requires_grad.push_back(argument.requires_grad());
+      signature.device = argument.device();
+    }
+    signature.gradient_mode = treadle::gradient_mode();
+    signature.settings = treadle::settings();
+    return signature;
+  }
+
+  /// Without making a signature of the call: nothing is allocated.
+  bool matches(std::span<const Tensor> arguments) const {
+    if (arguments.size() != specs.size() || gradient_mode != treadle::gradient_mode()) return false;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const Tensor& argument = arguments[i];
+      if (!(argument.shape() == specs[i].shape) || !(argument.strides() == specs[i].strides) ||
+          argument.dtype() != specs[i].dtype || !(argument.device() == device) ||
+          argument.requires_grad() != requires_grad[i])
+        return false;
+    }
+    const Settings& now = treadle::settings();
+    return settings.deterministic == now.deterministic && settings.own_engine_only == now.own_engine_only &&
+           settings.variants == now.variants;
+  }
+
+  std::string to_string() const {
+    std::string text;
+    for (const TensorSpec& spec : specs)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(spec.dtype), spec.shape);
+    return text + (gradient_mode ? "" : ", no gradients");
+  }
+};
+
+/// A tensor of the surroundings as it was when it was captured.
+struct CapturedTensor {
+  Tensor tensor;
+  IntrusivePtr<Storage> storage;
+  bool requires_grad;
+  bool unchanged() const {
+    return tensor.handle()->storage == storage && tensor.requires_grad() == requires_grad;
+  }
+};
+
+/// One program, what it holds for, and the instances that are not running.
+struct Entry {
+  CallSignature signature;
+  std::shared_ptr<Program> program;
+  std::unique_ptr<Recorder> recorded;  ///< until the second call has been compared
+  std::vector<Tensor> recorded_results;
+  std::vector<CapturedTensor> captured;
+  std::vector<LeafSlot> read_gradients;
+  std::vector<Dependency> dependencies;
+  std::vector<std::unique_ptr<ProgramInstance>> idle;
+  std::mutex running;  ///< held by calls that update captured tensors
+  bool mutates = false;
+  int64_t calls = 0;
+  size_t memory_bytes = 0;
+
+  bool holds() const {
+    for (const CapturedTensor& one : captured)
+      if (!one.unchanged()) return false;
+    for (const LeafSlot& slot : read_gradients)
+      if (!(leaf_gradient(slot.leaf).handle() == slot.before.handle())) return false;
+    for (const Dependency& dependency : dependencies)
+      if (dependency.state && !dependency.life.expired() && dependency.state() != dependency.recorded_state)
+        return false;
+    return true;
+  }
+
+  const Dependency* lost_dependency() const {
+    for (const Dependency& dependency : dependencies)
+      if (dependency.life.expired()) return &dependency;
+    return nullptr;
+  }
+};
+
+void check_arguments(std::span<const Tensor> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    require<ValueError>(arguments[i].defined(), "argument {} of a compiled function is undefined", i);
+    require<DeviceError>(arguments[i].device() == arguments[0].device(),
+                         "arguments 0 and {} of a compiled function are on {} and {}", i,
+                         arguments[0].device(), arguments[i].device());
+    require<RecordingError>(
+        !arguments[i].requires_grad(),
+        "argument {} {} of a compiled function requires a gradient, which would stay inside: "
+        "pass x.detach(), call set_requires_grad() on it inside and return its grad()",
+        i, arguments[i].shape());
+  }
+}
+
+}  // namespace
+
+class CompiledFunction::State {
+ public:
+  State(Function function, const CompileOptions& options)
+      : function_(std::move(function)), options_(options) {}
+
+  /// The function itself: inside another recording, and where the settings ask for eager calls.
+  std::vector<Tensor> inline_call(std::span<const Tensor> arguments) { return function_(arguments); }
+
+  std::vector<Tensor> call(std::span<const Tensor> arguments) {
+    check_arguments(arguments);
+    auto entry = find(arguments);
+    std::vector<Tensor> results(entry->program->outputs.size());
+    with_instance(*entry, [&](ProgramInstance& instance) { instance.run(arguments, results); });
+    return results;
+  }
+
+  void call(std::span<const Tensor> arguments, std::span<Tensor> results) {
+    check_arguments(arguments);
+    auto entry = find(arguments);
+    require<ValueError>(results.size() == entry->program->outputs.size(),
+                        "a compiled function returns {} tensors, room was given for {}",
+                        entry->program->outputs.size(), results.size());
+    with_instance(*entry, [&](ProgramInstance& instance) { instance.run(arguments, results); });
+  }
+
+  StepTimes time_steps(std::span<const Tensor> arguments, int replays) {
+    check_arguments(arguments);
+    auto entry = find(arguments);
+    StepTimes times{entry->program, std::vector<double>(entry->program->steps.size(), INFINITY)};
+    std::vector<Tensor> results(entry->program->outputs.size());
+    with_instance(*entry, [&](ProgramInstance& instance) {
+      for (int i = 0; i < replays; ++i) {
+        instance.run(arguments, results);
+        instance.on_step = [&](size_t step, double seconds) {
+          times.seconds[step] = std::min(times.seconds[step], seconds);
+        };
+      }
+      instance.on_step = {};
+    });
+    return times;
+  }
+
+  std::vector<ProgramReport> programs() {
+    std::lock_guard lock(mutex_);
+    std::vector<ProgramReport> reports;
+    for (auto& entry : entries_)
+      reports.push_back({entry->signature.to_string(), entry->program, entry->memory_bytes, entry->calls});
+    return reports;
+  }
+
+ private:
+  /// The entry that serves a call, recorded now if there is none. The second call compares.
+  std::shared_ptr<Entry> find(std::span<const Tensor> arguments) {
+    std::lock_guard lock(mutex_);
+    for (size_t i = entries_.size(); i-- > 0;) {
+      auto entry = entries_[i];
+      if (!entry->signature.matches(arguments) || !entry->holds()) continue;
+      if (entry->recorded && entry->calls > 0) compare_again(*entry, arguments);
+      if (i + 1 < entries_.size())
+        std::rotate(entries_.begin() + int64_t(i), entries_.begin() + int64_t(i) + 1, entries_.end());
+      ++entry->calls;
+      return entry;
+    }
+    auto entry = make_entry(arguments);
+    entry->calls = 1;
+    entries_.push_back(entry);
+    drop_oldest();
+    return entry;
+  }
+
+  struct Recorded {
+    std::unique_ptr<Recorder> recorder;
+    std::vector<Tensor> results;
+  };
+
+  Recorded record(std::span<const Tensor> arguments) {
+    Recorded recorded{std::make_unique<Recorder>(), {}};
+    std::vector<Tensor> inputs;
+    for (const Tensor& argument : arguments) inputs.push_back(recorded.recorder->add_input(argument));
+    RecordingScope scope(*recorded.recorder);
+    recorded.results = function_(inputs);
+    for (const Tensor& result : recorded.results) recorded.recorder->value_of(result);
+    for (const LeafSlot& slot : recorded.recorder->leaf_slots()) recorded.recorder->value_of(slot.now);
+    return recorded;
+  }
+
+  void require_alive(const Entry& entry) const {
+    const Dependency* lost = entry.lost_dependency();
+    require<RecordingError>(
+        !lost,
+        "a compiled function must be recorded again for other inputs, but {}, which it uses, is "
+        "gone; programs that were recorded before can still be replayed",
+        lost ? lost->description : "");
+  }
+
+  std::shared_ptr<Entry> make_entry(std::span<const Tensor> arguments) {
+    for (auto& earlier : entries_) require_alive(*earlier);
+    auto entry = std::make_shared<Entry>();
+    entry->signature = CallSignature::of(arguments);
+    auto recorded = record(arguments);
+    entry->program = build_program(*recorded.recorder, recorded.results);
+    entry->mutates = entry->program->mutates();
+    entry->dependencies = recorded.recorder->dependencies();
+    for (const LeafSlot& slot : recorded.recorder->leaf_slots())
+      if (slot.reads_before) entry->read_gradients.push_back(slot);
+    for (const Tensor& tensor : recorded.recorder->captured_tensors())
+      entry->captured.push_back({tensor, tensor.handle()->storage, tensor.requires_grad()});
+    entry->recorded = std::move(recorded.recorder);
+    entry->recorded_results = std::move(recorded.results);
+    auto instance = std::make_unique<ProgramInstance>(entry->program);
+    instance->choose_variants(arguments, options_.measure);
+    verify_program(*entry->program);
+    entry->idle.push_back(std::move(instance));
+    return entry;
+  }
+
+  void compare_again(Entry& entry, std::span<const Tensor> arguments) {
+    if (entry.lost_dependency()) return;
+    auto again = record(arguments);
+    auto text = difference(*entry.recorded, *again.recorder);
+    require<RecordingError>(
+        text.empty(),
+        "a compiled function was recorded again for its second call, and differs: {}. A C++ number or a "
+        "branch "
+        "inside it is fixed in the program; keep what changes in a tensor, an argument, or the optimizer's "
+        "learning rate (set_learning_rate, set_schedule)",
+        text);
+    entry.recorded.reset();
+    entry.recorded_results.clear();
+  }
+
+  void drop_oldest() {
+    if (entries_.size() <= options_.most_programs) return;
+    log_once(
+        LogLevel::warning,
+        fmt::format("a compiled function has met more than {} signatures; the program used longest ago is "
+                    "dropped and recorded again when it is needed",
+                    options_.most_programs));
+    entries_.erase(entries_.begin());
+  }
+
+  template <class F>
+  void with_instance(Entry& entry, F&& run) {
+    std::unique_lock running(entry.running, std::defer_lock);
+    if (entry.mutates) running.lock();
+    auto instance = take(entry);
+    try {
+      run(*instance);
+    } catch (...) {
+      give_back(entry, std::move(instance));
+      throw;
+    }
+    give_back(entry, std::move(instance));
+  }
+
+  std::unique_ptr<ProgramInstance> take(Entry& entry) {
+    std::lock_guard lock(mutex_);
+    if (entry.idle.empty()) return std::make_unique<ProgramInstance>(entry.program);
+    auto instance = std::move(entry.idle.back());
+    entry.idle.pop_back();
+    return instance;
+  }
+
+  void give_back(Entry& entry, std::unique_ptr<ProgramInstance> instance) {
+    std::lock_guard lock(mutex_);
+    entry.memory_bytes = instance->memory_bytes();
+    entry.idle.push_back(std::move(instance));
+  }
+
+  Function function_;
+  CompileOptions options_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Entry>> entries_;  ///< the latest used last
+};
+
+CompiledFunction::CompiledFunction(Function function, const CompileOptions& options)
+    : state_(std::make_shared<State>(std::move(function), options)) {}
+
+void CompiledFunction::call(std::span<const Tensor> arguments, std::span<Tensor> results) {
+  if (!recording() && !settings().eager) return state_->call(arguments, results);
+  auto list = state_->inline_call(arguments);
+  require<ValueError>(list.size() == results.size(),
+                      "a compiled function returns {} tensors, room was given for {}", list.size(),
+                      results.size());
+  std::copy(list.begin(), list.end(), results.begin());
+}
+
+std::vector<Tensor> CompiledFunction::operator()(std::span<const Tensor> arguments) {
+  if (recording() || settings().eager) return state_->inline_call(arguments);
+  return state_->call(arguments);
+}
+
+std::vector<ProgramReport> CompiledFunction::programs() const { return state_->programs(); }
+
+StepTimes CompiledFunction::time_steps(std::span<const Tensor> arguments, int replays) {
+  return state_->time_steps(arguments, replays);
+}
+
+}  // namespace treadle

@@ -1,0 +1,72 @@
+#include "treadle/compile/difference.h"
+
+#include <cstring>
+
+#include "treadle/core/error.h"
+#include "treadle/core/runtime.h"
+
+namespace treadle {
+namespace {
+
+using Kind = RecordedBuffer::Kind;
+
+std::string differing_option(const RecordedStep& a, const RecordedStep& b) {
+  if (!a.op->options || a.attributes.data() == b.attributes.data()) return "";
+  if (!a.attributes || !b.attributes) return "its options are given only once";
+  for (const OptionField& field : a.op->options->fields) {
+    auto one = to_string(field.get(a.attributes.data())), other = to_string(field.get(b.attributes.data()));
+    if (one != other) return fmt::format("{} was {}, then {}", field.name, one, other);
+  }
+  return "";
+}
+
+std::string differing_step(const RecordedStep& a, const RecordedStep& b) {
+  if (a.op != b.op) return fmt::format("it was {}, then {}", a.op->name, b.op->name);
+  if (auto option = differing_option(a, b); !option.empty()) return option;
+  if (a.inputs != b.inputs || a.outputs != b.outputs) return "it had other operands";
+  if (a.flows != b.flows || a.gradient_mode != b.gradient_mode) return "gradients flowed another way";
+  return "";
+}
+
+std::vector<char> bytes_of(const Storage& storage) {
+  std::vector<char> bytes(storage.bytes());
+  if (!bytes.empty()) runtime(storage.device()).copy_to_host(bytes.data(), storage.data(), bytes.size());
+  return bytes;
+}
+
+std::string differing_buffer(const RecordedBuffer& a, const RecordedBuffer& b) {
+  if (a.kind != b.kind) return "a tensor came from elsewhere";
+  if (a.kind == Kind::captured && !(a.storage == b.storage)) return "another tensor was captured";
+  if (a.kind == Kind::constant && bytes_of(*a.storage) != bytes_of(*b.storage))
+    return "a tensor that it makes from numbers of the host held other values";
+  return "";
+}
+
+std::string differing_value(const RecordedValue& a, const RecordedValue& b) {
+  bool same = a.buffer == b.buffer && a.offset == b.offset && a.spec.shape == b.spec.shape &&
+              a.spec.strides == b.spec.strides && a.spec.dtype == b.spec.dtype;
+  return same ? "" : fmt::format("a tensor was {}, then {}", a.spec.shape, b.spec.shape);
+}
+
+}  // namespace
+
+std::string difference(const Recorder& first, const Recorder& second) {
+  const auto &a = first.events(), &b = second.events();
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    auto *one = std::get_if<RecordedStep>(&a[i]), *other = std::get_if<RecordedStep>(&b[i]);
+    if (!one != !other) return fmt::format("step {} was backward() once only", i + 1);
+    if (!one) continue;
+    if (auto text = differing_step(*one, *other); !text.empty())
+      return fmt::format("step {}, {}: {}", i + 1, one->op->name, text);
+  }
+  if (a.size() != b.size()) return fmt::format("it made {} steps, then {}", a.size(), b.size());
+  if (first.buffers().size() != second.buffers().size() || first.values().size() != second.values().size())
+    return "it used another number of tensors";
+  for (size_t i = 0; i < first.buffers().size(); ++i)
+    if (auto text = differing_buffer(first.buffers()[i], second.buffers()[i]); !text.empty()) return text;
+  for (size_t i = 0; i < first.values().size(); ++i)
+    if (auto text = differing_value(first.values()[i], second.values()[i]); !text.empty()) return text;
+  return "";
+}
+
+}  // namespace treadle

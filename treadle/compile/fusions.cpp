@@ -1,0 +1,325 @@
+#include "treadle/compile/fusions.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "treadle/core/error.h"
+#include "treadle/core/log.h"
+#include "treadle/graph/registry.h"
+#include "treadle/ops/conv2d_max_pool2d_options.h"
+#include "treadle/ops/copy_options.h"
+#include "treadle/ops/max_pool2d_options.h"
+
+namespace treadle {
+namespace {
+
+using Chain = std::vector<const RecordedStep*>;
+
+std::optional<FusedCall> call_of(const char* op, Attributes attributes) {
+  if (!registry().contains(op)) return {};
+  return FusedCall{&op_named(op), std::move(attributes)};
+}
+
+std::optional<FusedCall> conv2d_and_pool(const Conv2dOptions& conv, const MaxPool2dOptions& pool, bool relu) {
+  constexpr int64_t kLargestWindow = 254;
+  bool dilated = pool.dilation.height != 1 || pool.dilation.width != 1;
+  if (dilated || pool.kernel.height * pool.kernel.width > kLargestWindow) return {};
+  Conv2dMaxPool2dOptions options{conv, pool.kernel, pool.stride, pool.padding, relu};
+  return call_of("conv2d_max_pool2d", Attributes::of(options));
+}
+
+template <int pool, bool relu>
+std::optional<FusedCall> fuse_conv2d_and_pool(const Chain& chain) {
+  return conv2d_and_pool(chain[0]->attributes.as<Conv2dOptions>(),
+                         chain[pool]->attributes.as<MaxPool2dOptions>(), relu);
+}
+
+/// ReLU and max-pooling commute: both keep order.
+std::optional<FusedCall> fuse_relu_after_pool(const Chain& chain) {
+  auto options = chain[0]->attributes.as<Conv2dMaxPool2dOptions>();
+  if (options.relu) return {};
+  options.relu = true;
+  return call_of("conv2d_max_pool2d", Attributes::of(options));
+}
+
+/// A row-major copy of the result, as flatten() makes it, is written at once.
+std::optional<FusedCall> fuse_row_major_copy(const Chain& chain) {
+  auto options = chain[0]->attributes.as<Conv2dMaxPool2dOptions>();
+  if (options.row_major || chain[1]->attributes.as<CopyOptions>().layout != "row_major") return {};
+  options.row_major = true;
+  return call_of("conv2d_max_pool2d", Attributes::of(options));
+}
+
+template <int which>
+std::optional<FusedCall> with_relu(const Chain& chain) {
+  constexpr const char* names[] = {"conv2d_relu", "linear_relu"};
+  return call_of(names[which], chain[0]->attributes);
+}
+
+}  // namespace
+
+const std::vector<ForwardFusion>& forward_fusions() {
+  static const std::vector<ForwardFusion> table{
+      {{"conv2d", "max_pool2d", "relu"}, fuse_conv2d_and_pool<1, true>},
+      {{"conv2d", "relu", "max_pool2d"}, fuse_conv2d_and_pool<2, true>},
+      {{"conv2d", "max_pool2d"}, fuse_conv2d_and_pool<1, false>},
+      {{"conv2d_max_pool2d", "relu"}, fuse_relu_after_pool},
+      {{"conv2d_max_pool2d", "copy"}, fuse_row_major_copy},
+      {{"conv2d", "relu"}, with_relu<0>},
+      {{"linear", "relu"}, with_relu<1>},
+  };
+  return table;
+}
+
+namespace {
+
+/// A recording whose chains are being replaced; steps that a fusion took up are gone from `events`.
+class ChainFinder {
+ public:
+  ChainFinder(const Recorder& recorded, const std::vector<int>& outputs) : recorded_(recorded) {
+    for (const RecordedEvent& event : recorded.events()) {
+      auto* step = std::get_if<RecordedStep>(&event);
+      if (!step || !step->derived) events_.push_back(event);
+    }
+    outputs_ = outputs;
+  }
+
+  void fuse_all() {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      count_references();
+      for (size_t i = 0; i < events_.size() && !changed; ++i)
+        for (const ForwardFusion& fusion : forward_fusions())
+          if (fuse_at(i, fusion)) {
+            changed = true;
+            break;
+          }
+    }
+  }
+
+  const std::vector<RecordedEvent>& events() const { return events_; }
+  const std::vector<std::string>& applied() const { return applied_; }
+
+ private:
+  int buffer_of(int value) const { return recorded_.values()[value].buffer; }
+
+  void refer(int value) {
+    if (value != kNoValue) ++references_[buffer_of(value)];
+  }
+
+  void count_references() {
+    references_.assign(recorded_.buffers().size(), 0);
+    for (const RecordedEvent& event : events_) {
+      if (auto* step = std::get_if<RecordedStep>(&event)) {
+        for (int value : step->inputs) refer(value);
+        for (int value : step->outputs) refer(value);
+        continue;
+      }
+      auto& backward = std::get<RecordedBackward>(event);
+      refer(backward.root), refer(backward.upstream);
+      for (auto& [leaf, value] : backward.before) refer(value);
+      for (auto& [leaf, value] : backward.after) refer(value);
+    }
+    for (int value : outputs_) refer(value);
+  }
+
+  const RecordedStep* step_at(size_t index) const { return std::get_if<RecordedStep>(&events_[index]); }
+
+  /// The step that alone reads what `step` makes, as its input 0; -1 when there is none.
+  int sole_reader(size_t index) const {
+    const RecordedStep& step = *step_at(index);
+    if (step.outputs.empty() || step.outputs[0] == kNoValue) return -1;
+    for (size_t k = 1; k < step.outputs.size(); ++k)
+      if (step.outputs[k] != kNoValue && references_[buffer_of(step.outputs[k])] > 1) return -1;
+    if (references_[buffer_of(step.outputs[0])] != 2) return -1;
+    for (size_t next = index + 1; next < events_.size(); ++next) {
+      const RecordedStep* reader = step_at(next);
+      if (reader && !reader->inputs.empty() && reader->inputs[0] == step.outputs[0]) return int(next);
+    }
+    return -1;
+  }
+
+  /// Whether the gradient flows on as it does where the chain begins.
+  bool same_flow(const RecordedStep& first, const RecordedStep& next) const {
+    bool flows = first.gradient_mode && std::count(first.flows.begin(), first.flows.end(), true) > 0;
+    return first.gradient_mode == next.gradient_mode && next.flows[0] == flows;
+  }
+
+  /// Whether a step between the two writes what the first one reads.
+  bool overwritten(size_t first, size_t last) const {
+    for (size_t i = first + 1; i < last; ++i) {
+      const RecordedStep* step = step_at(i);
+      if (!step) continue;
+      for (int index : mutated_inputs(*step->op, int(step->inputs.size())))
+        for (int value : step_at(first)->inputs)
+          if (value != kNoValue && buffer_of(value) == buffer_of(step->inputs[index])) return true;
+    }
+    return false;
+  }
+
+  bool fuse_at(size_t begin, const ForwardFusion& fusion) {
+    std::vector<size_t> places;
+    Chain chain;
+    for (size_t i = 0, at = begin; i < fusion.chain.size(); ++i) {
+      const RecordedStep* step = step_at(at);
+      if (!step || step->op->name != fusion.chain[i]) return false;
+      if (i > 0 && !same_flow(*chain[0], *step)) return false;
+      places.push_back(at), chain.push_back(step);
+      if (i + 1 == fusion.chain.size()) break;
+      int next = sole_reader(at);
+      if (next < 0) return false;
+      at = size_t(next);
+    }
+    if (overwritten(places.front(), places.back())) return false;
+    auto fused = fusion.fuse(chain);
+    if (!fused) return false;
+    replace(places, *fused);
+    return true;
+  }
+
+  void replace(const std::vector<size_t>& places, const FusedCall& fused) {
+    RecordedStep step = *step_at(places.front());
+    std::string name = step.op->name;
+    for (size_t i = 1; i < places.size(); ++i) name += " + " + step_at(places[i])->op->name;
+    applied_.push_back(name + " → " + fused.op->name);
+    step.op = fused.op;
+    step.attributes = fused.attributes;
+    step.outputs = {step_at(places.back())->outputs[0]};
+    events_[places.back()] = std::move(step);
+    for (size_t i = places.size() - 1; i-- > 0;) events_.erase(events_.begin() + int64_t(places[i]));
+  }
+
+  const Recorder& recorded_;
+  std::vector<int> outputs_;
+  std::vector<RecordedEvent> events_;
+  std::vector<int> references_;  ///< by buffer
+  std::vector<std::string> applied_;
+};
+
+/// The layout that the steps after backward() rely on turned out otherwise once chains were fused.
+struct LayoutChanged : Error {
+  using Error::Error;
+};
+
+/// Runs the events of one recording again, into another.
+class Rewriter {
+ public:
+  Rewriter(const Recorder& from, Recorder& into)
+      : from_(from), into_(into), mapped_(from.values().size()), bases_(from.buffers().size(), kNoValue) {
+    into.adopt_inputs(from);
+  }
+
+  void run(const std::vector<RecordedEvent>& events) {
+    RecordingScope scope(into_);
+    for (const RecordedEvent& event : events)
+      if (auto* step = std::get_if<RecordedStep>(&event))
+        run(*step);
+      else
+        run(std::get<RecordedBackward>(event));
+  }
+
+  Tensor map(int value) {
+    if (value == kNoValue) return {};
+    if (mapped_[value].defined()) return mapped_[value];
+    const RecordedValue& recorded = from_.values()[value];
+    if (from_.buffers()[recorded.buffer].kind != RecordedBuffer::Kind::result)
+      return mapped_[value] = recorded.tensor;
+    return mapped_[value] = bases_[recorded.buffer] == kNoValue ? fresh(value) : alias(value);
+  }
+
+ private:
+  /// Memory that no step has made: it is filled in place.
+  Tensor fresh(int value) {
+    const RecordedValue& recorded = from_.values()[value];
+    bases_[recorded.buffer] = value;
+    return Tensor::symbolic(recorded.spec.shape, recorded.spec.strides, recorded.spec.dtype,
+                            recorded.tensor.device(), recorded.tensor.handle()->storage->origin());
+  }
+
+  /// Another view of a buffer that a mapped tensor lies in.
+  Tensor alias(int value) {
+    const RecordedValue& recorded = from_.values()[value];
+    const RecordedValue& base = from_.values()[bases_[recorded.buffer]];
+    const Tensor& tensor = mapped_[bases_[recorded.buffer]];
+    if (!(tensor.strides() == base.spec.strides) || tensor.dtype() != recorded.spec.dtype)
+      throw LayoutChanged(
+          fmt::format("a view {} of '{}'", recorded.spec.shape, recorded.tensor.handle()->storage->origin()));
+    return tensor.alias(recorded.spec.shape, recorded.spec.strides, recorded.offset - base.offset);
+  }
+
+  void bind(int value, const Tensor& tensor) {
+    if (value == kNoValue) return;
+    mapped_[value] = tensor;
+    bases_[from_.values()[value].buffer] = value;
+  }
+
+  Tensor input(const RecordedStep& step, size_t i) {
+    Tensor tensor = map(step.inputs[i]);
+    if (!tensor.defined()) return tensor;
+    if (!step.flows[i]) return tensor.requires_grad() ? tensor.detach() : tensor;
+    if (step.leaves[i]) return as_leaf(tensor, step.leaves[i]);
+    require<RecordingError>(tensor.requires_grad(), "{}: the gradient of input {} was lost by fusing",
+                            step.op->name, i);
+    return tensor;
+  }
+
+  void run(const RecordedStep& step) {
+    std::optional<NoGrad> no_grad;
+    if (!step.gradient_mode) no_grad.emplace();
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < step.inputs.size(); ++i) inputs.push_back(input(step, i));
+    if (!step.op->mutates.empty()) return apply_in_place(*step.op, inputs, step.attributes);
+    auto outputs = apply(*step.op, inputs, step.attributes);
+    for (size_t k = 0; k < step.outputs.size(); ++k) bind(step.outputs[k], outputs[k]);
+  }
+
+  void run(const RecordedBackward& backward) {
+    for (auto& [leaf, value] : backward.before) into_.gradient_of(leaf, {}) = map(value);
+    map(backward.root).backward(map(backward.upstream), backward.retain_graph);
+    for (auto& [leaf, value] : backward.after) bind(value, into_.gradient_of(leaf, {}));
+  }
+
+  const Recorder& from_;
+  Recorder& into_;
+  std::vector<Tensor> mapped_;  ///< by value
+  std::vector<int> bases_;      ///< by buffer: a value of it that is mapped
+};
+
+std::vector<int> values_of(const std::vector<Tensor>& tensors, const Recorder& recorded) {
+  std::vector<int> values;
+  for (const Tensor& tensor : tensors) values.push_back(const_cast<Recorder&>(recorded).value_of(tensor));
+  return values;
+}
+
+}  // namespace
+
+FusedRecording fuse_forward(const Recorder& recorded, const std::vector<Tensor>& outputs) {
+  auto output_values = values_of(outputs, recorded);
+  std::vector<Tensor> gradients;
+  for (const LeafSlot& slot : recorded.leaf_slots()) gradients.push_back(slot.now);
+  auto gradient_values = values_of(gradients, recorded);
+  auto kept = output_values;
+  kept.insert(kept.end(), gradient_values.begin(), gradient_values.end());
+  ChainFinder finder(recorded, kept);
+  finder.fuse_all();
+  FusedRecording fused;
+  if (finder.applied().empty()) return fused;
+  try {
+    auto recorder = std::make_unique<Recorder>(false);
+    Rewriter rewriter(recorded, *recorder);
+    rewriter.run(finder.events());
+    for (int value : output_values) fused.outputs.push_back(rewriter.map(value));
+    for (int value : gradient_values) fused.gradients.push_back(rewriter.map(value));
+    fused.applied = finder.applied();
+    fused.recorder = std::move(recorder);
+  } catch (const LayoutChanged& reason) {
+    log_once(LogLevel::warning,
+             fmt::format("a compiled function keeps its ops unfused: {} would have another layout",
+                         reason.what()));
+    return {};
+  }
+  return fused;
+}
+
+}  // namespace treadle

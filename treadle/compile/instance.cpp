@@ -1,0 +1,286 @@
+#include "treadle/compile/instance.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "treadle/compile/variant_choice.h"
+#include "treadle/core/allocator.h"
+#include "treadle/core/error.h"
+#include "treadle/core/runtime.h"
+#include "treadle/graph/select.h"
+
+namespace treadle {
+namespace {
+
+using Kind = ProgramBuffer::Kind;
+constexpr size_t kAlignment = 64;
+constexpr size_t kNumbersPerBuffer = 8;  ///< so that each lies on a cache line of its own
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+void* ReplayWorkspace::take(size_t bytes) {
+  size_t begin = used_;
+  used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  largest_ = std::max(largest_, used_);
+  if (used_ <= capacity_) return static_cast<char*>(block_->data()) + begin;
+  overflow_.push_back(make_intrusive<Storage>(device_, bytes));
+  return overflow_.back()->data();
+}
+
+void ReplayWorkspace::reset() {
+  used_ = 0;
+  overflow_.clear();
+}
+
+void ReplayWorkspace::grow() {
+  if (largest_ <= capacity_) return;
+  block_ = make_intrusive<Storage>(device_, largest_);
+  capacity_ = largest_;
+}
+
+ProgramInstance::ProgramInstance(std::shared_ptr<Program> program)
+    : program_(std::move(program)), workspace_(program_->device) {
+  arena_ = make_intrusive<Storage>(program_->device, program_->statistics.arena_bytes);
+  if (!program_->numbers.empty()) {
+    auto count = int64_t(program_->numbers.size() * kNumbersPerBuffer);
+    numbers_ = Tensor::zeros({count}, DType::f64, program_->device);
+    host_numbers_.resize(size_t(count));
+  }
+  output_storages_.resize(size_t(program_->output_buffers));
+  results_.resize(program_->outputs.size());
+  gradients_.resize(program_->gradients.size());
+  first_mutation_ = program_->steps.size();
+  for (size_t i = program_->steps.size(); i-- > 0;)
+    if (!program_->steps[i].op->mutates.empty()) first_mutation_ = i;
+  make_views();
+}
+
+void* ProgramInstance::address_of(const ProgramBuffer& buffer) const {
+  switch (buffer.kind) {
+    case Kind::captured:
+      return buffer.storage->data();
+    case Kind::arena:
+      return static_cast<char*>(arena_->data()) + buffer.offset;
+    case Kind::numbers:
+      return numbers_.data<double>() + size_t(buffer.number) * kNumbersPerBuffer;
+    default:
+      return nullptr;  // known when it is called
+  }
+}
+
+void ProgramInstance::make_views() {
+  size_t count = 0;
+  for (const ProgramStep& step : program_->steps) count += step.inputs.size() + step.outputs.size();
+  views_.reserve(count);  // calls point into it
+  void* stream = program_->device.kind == DeviceKind::cpu ? nullptr : runtime(program_->device).stream();
+  for (const ProgramStep& step : program_->steps) {
+    size_t begin = views_.size();
+    for (int value : step.inputs) add_view(value);
+    for (int value : step.outputs) add_view(value);
+    std::span<const TensorView> all(views_);
+    calls_.push_back(Call{all.subspan(begin, step.inputs.size()),
+                          all.subspan(begin + step.inputs.size(), step.outputs.size()), step.attributes,
+                          stream, &workspace_});
+  }
+}
+
+void ProgramInstance::add_view(int value) {
+  TensorView view;
+  if (value != kNoValue) {
+    const ProgramValue& place = program_->values[size_t(value)];
+    const ProgramBuffer& buffer = program_->buffers[size_t(place.buffer)];
+    size_t offset = size_t(place.offset) * size_of(place.spec.dtype);
+    if (buffer.kind == Kind::input) input_patches_.push_back({buffer.number, views_.size(), offset});
+    if (buffer.kind == Kind::output) output_patches_.push_back({buffer.number, views_.size(), offset});
+    void* address = address_of(buffer);
+    view = {address ? static_cast<char*>(address) + offset : nullptr, place.spec.dtype, place.spec.shape,
+            place.spec.strides};
+  }
+  views_.push_back(view);
+}
+
+void ProgramInstance::bind(std::span<const Tensor> arguments) {
+  for (const Patch& patch : input_patches_)
+    views_[patch.view].data =
+        static_cast<char*>(arguments[size_t(patch.buffer_number)].raw()) + patch.byte_offset;
+  bind_results();
+}
+
+/// Results that nobody else holds are written again; others get new memory.
+void ProgramInstance::bind_results() {
+  std::vector<int>& owners = result_owners_;
+  owners.assign(output_storages_.size(), 1);
+  auto count_owner = [&](const Tensor& tensor, int value) {
+    const ProgramBuffer* buffer =
+        value == kNoValue ? nullptr : &program_->buffers[size_t(program_->values[size_t(value)].buffer)];
+    if (tensor.defined() && buffer->kind == Kind::output && tensor.handle()->use_count() == 1)
+      ++owners[size_t(buffer->number)];
+  };
+  for (size_t i = 0; i < results_.size(); ++i) count_owner(results_[i], program_->outputs[i].value);
+  for (size_t i = 0; i < gradients_.size(); ++i) count_owner(gradients_[i], program_->gradients[i].value);
+  for (size_t i = 0; i < output_storages_.size(); ++i) {
+    bool ours = output_storages_[i] && output_storages_[i]->use_count() == owners[i];
+    if (!ours) renew_output(int(i));
+  }
+  for (const Patch& patch : output_patches_)
+    views_[patch.view].data =
+        static_cast<char*>(output_storages_[size_t(patch.buffer_number)]->data()) + patch.byte_offset;
+}
+
+Tensor ProgramInstance::result_tensor(int value) const {
+  const ProgramValue& place = program_->values[size_t(value)];
+  auto data = make_intrusive<TensorData>();
+  data->storage = output_storages_[size_t(program_->buffers[size_t(place.buffer)].number)];
+  data->offset = place.offset;
+  data->shape = place.spec.shape;
+  data->strides = place.spec.strides;
+  data->dtype = place.spec.dtype;
+  return Tensor(std::move(data));
+}
+
+void ProgramInstance::renew_output(int number) {
+  auto in_it = [&](int value) {
+    if (value == kNoValue) return false;
+    const ProgramBuffer& buffer = program_->buffers[size_t(program_->values[size_t(value)].buffer)];
+    return buffer.kind == Kind::output && buffer.number == number;
+  };
+  for (const ProgramBuffer& buffer : program_->buffers)
+    if (buffer.kind == Kind::output && buffer.number == number)
+      output_storages_[size_t(number)] = make_intrusive<Storage>(program_->device, buffer.bytes);
+  for (size_t i = 0; i < results_.size(); ++i)
+    if (in_it(program_->outputs[i].value)) results_[i] = result_tensor(program_->outputs[i].value);
+  for (size_t i = 0; i < gradients_.size(); ++i)
+    if (in_it(program_->gradients[i].value)) gradients_[i] = result_tensor(program_->gradients[i].value);
+}
+
+void ProgramInstance::run_host_work() {
+  for (const HostWork& work : program_->host_work) {
+    if (work.work) work.work();
+    if (work.number >= 0)
+      program_->numbers[size_t(work.number)].write(host_numbers_.data() +
+                                                   size_t(work.number) * kNumbersPerBuffer);
+  }
+  if (numbers_.defined())
+    runtime(program_->device)
+        .copy_from_host(numbers_.raw(), host_numbers_.data(), host_numbers_.size() * sizeof(double));
+}
+
+void ProgramInstance::undo_host_work() {
+  for (size_t i = program_->host_work.size(); i-- > 0;)
+    if (program_->host_work[i].undo) program_->host_work[i].undo();
+}
+
+void ProgramInstance::run_steps() {
+  size_t step = 0;
+  try {
+    for (; step < calls_.size(); ++step) {
+      workspace_.reset();
+      if (on_step) [[unlikely]] {
+        double start = now();
+        program_->steps[step].variant->run(calls_[step]);
+        runtime(program_->device).synchronize();
+        on_step(step, now() - start);
+        continue;
+      }
+      program_->steps[step].variant->run(calls_[step]);
+    }
+  } catch (...) {
+    if (step <= first_mutation_) undo_host_work();
+    throw;
+  }
+}
+
+void ProgramInstance::run(std::span<const Tensor> arguments, std::span<Tensor> results) {
+  workspace_.grow();
+  bind(arguments);
+  run_host_work();
+  run_steps();
+  give(arguments, results);
+}
+
+void ProgramInstance::give(std::span<const Tensor> arguments, std::span<Tensor> results) {
+  for (const ProgramStep& step : program_->steps)
+    if (!step.op->mutates.empty())
+      for (int index : mutated_inputs(*step.op, int(step.inputs.size()))) {
+        const ProgramBuffer& buffer =
+            program_->buffers[size_t(program_->values[size_t(step.inputs[size_t(index)])].buffer)];
+        if (buffer.kind == Kind::captured) buffer.storage->bump_version();
+      }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ProgramOutput& output = program_->outputs[i];
+    if (output.existing.defined())
+      results[i] = output.existing;
+    else if (output.input >= 0)
+      results[i] = arguments[size_t(output.input)];
+    else
+      results[i] = results_[i];
+  }
+  for (size_t i = 0; i < gradients_.size(); ++i)
+    set_leaf_gradient(program_->gradients[i].leaf, gradients_[i]);
+}
+
+size_t ProgramInstance::memory_bytes() const {
+  return arena_->bytes() + workspace_.bytes() + program_->statistics.output_bytes;
+}
+
+std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> ProgramInstance::save_captured() const {
+  std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> saved;
+  for (const ProgramStep& step : program_->steps)
+    for (int index : mutated_inputs(*step.op, int(step.inputs.size()))) {
+      const auto& storage =
+          program_->buffers[size_t(program_->values[size_t(step.inputs[size_t(index)])].buffer)].storage;
+      auto same = [&](auto& pair) { return pair.first == storage; };
+      if (!storage || std::any_of(saved.begin(), saved.end(), same)) continue;
+      saved.emplace_back(storage, make_intrusive<Storage>(program_->device, storage->bytes()));
+      runtime(program_->device).copy_within(saved.back().second->data(), storage->data(), storage->bytes());
+    }
+  return saved;
+}
+
+bool ProgramInstance::choose_by_rule() {
+  bool open = false;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    ProgramStep& step = program_->steps[i];
+    step.variant = &select_variant(*step.op, calls_[i], program_->device.kind);
+    open |= needs_choice(*step.op, calls_[i], program_->device);
+  }
+  return open;
+}
+
+void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool measure) {
+  bind(arguments);
+  bool open = choose_by_rule();
+  if (!open || !measure) return;
+  auto saved = save_captured();
+  for (const HostWork& work : program_->host_work)
+    if (work.number >= 0)
+      program_->numbers[size_t(work.number)].write(host_numbers_.data() +
+                                                   size_t(work.number) * kNumbersPerBuffer);
+  if (numbers_.defined())
+    runtime(program_->device)
+        .copy_from_host(numbers_.raw(), host_numbers_.data(), host_numbers_.size() * sizeof(double));
+  auto restore = [&] {
+    for (auto& [storage, copy] : saved)
+      runtime(program_->device).copy_within(storage->data(), copy->data(), storage->bytes());
+  };
+  try {
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      ProgramStep& step = program_->steps[i];
+      workspace_.reset();
+      if (needs_choice(*step.op, calls_[i], program_->device))
+        step.variant = &choose_variant(*step.op, calls_[i], program_->device, [&] { workspace_.reset(); });
+      workspace_.reset();
+      step.variant->run(calls_[i]);
+    }
+  } catch (...) {
+    restore();
+    throw;
+  }
+  restore();
+}
+
+}  // namespace treadle

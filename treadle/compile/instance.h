@@ -1,0 +1,87 @@
+/// ProgramInstance: a program's memory, and its replay.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "treadle/compile/program.h"
+
+namespace treadle {
+
+/// Scratch for the steps of a replay: one block, used afresh by each step. It grows to what the steps asked
+/// for in the first replay; later ones allocate nothing.
+class ReplayWorkspace final : public Workspace {
+ public:
+  explicit ReplayWorkspace(Device device) : device_(device) {}
+  void* take(size_t bytes) override;
+  /// Before each step.
+  void reset();
+  /// Before each replay: makes room for what was asked for.
+  void grow();
+  size_t bytes() const { return capacity_; }
+
+ private:
+  Device device_;
+  IntrusivePtr<Storage> block_;
+  size_t capacity_ = 0, used_ = 0, largest_ = 0;
+  std::vector<IntrusivePtr<Storage>> overflow_;
+};
+
+/// One thread at a time runs an instance; several instances may run one program at the same time when it
+/// mutates nothing.
+class ProgramInstance {
+ public:
+  explicit ProgramInstance(std::shared_ptr<Program> program);
+
+  /// Replays the program. `results` has one entry per output; memory of results that the caller has dropped
+  /// is used again.
+  void run(std::span<const Tensor> arguments, std::span<Tensor> results);
+
+  /// Chooses the variants of the program's steps: as the user named them, else by measurements with these
+  /// arguments where `measure` is set, else by declared order. Captured tensors are left as they were.
+  void choose_variants(std::span<const Tensor> arguments, bool measure);
+
+  /// Bytes of the arena, the scratch and the outputs.
+  size_t memory_bytes() const;
+  const Program& program() const { return *program_; }
+  /// Told after every step while set: its number and seconds.
+  std::function<void(size_t, double)> on_step;
+
+ private:
+  struct Patch {
+    int buffer_number;
+    size_t view;
+    size_t byte_offset;
+  };
+
+  void make_views();
+  void add_view(int value);
+  void* address_of(const ProgramBuffer& buffer) const;
+  void bind(std::span<const Tensor> arguments);
+  void bind_results();
+  void renew_output(int number);
+  Tensor result_tensor(int value) const;
+  void run_host_work();
+  void undo_host_work();
+  void run_steps();
+  void give(std::span<const Tensor> arguments, std::span<Tensor> results);
+  bool choose_by_rule();
+  std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> save_captured() const;
+
+  std::shared_ptr<Program> program_;
+  IntrusivePtr<Storage> arena_;
+  Tensor numbers_;
+  std::vector<double> host_numbers_;
+  std::vector<TensorView> views_;
+  std::vector<Call> calls_;
+  std::vector<Patch> input_patches_, output_patches_;
+  std::vector<IntrusivePtr<Storage>> output_storages_;
+  std::vector<Tensor> results_, gradients_;
+  std::vector<int> result_owners_;  ///< scratch of bind_results
+  ReplayWorkspace workspace_;
+  size_t first_mutation_;
+};
+
+}  // namespace treadle

@@ -1,0 +1,96 @@
+/// Program: a recorded function, fused, differentiated and planned: steps over an arena, ready to be
+/// replayed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "treadle/compile/recorder.h"
+
+namespace treadle {
+
+/// Memory of a program.
+struct ProgramBuffer {
+  enum class Kind {
+    input,     ///< an argument, read where the caller has it
+    captured,  ///< a tensor of the program's surroundings, or a constant of the function
+    numbers,   ///< changing numbers
+    arena,     ///< lives from its first to its last step, at an offset of the arena
+    output     ///< returned to the caller
+  } kind = Kind::arena;
+  IntrusivePtr<Storage> storage;  ///< of captured ones
+  int number = 0;                 ///< of the input, the changing numbers or the output
+  size_t bytes = 0;
+  int first = -1, last = -1;  ///< steps that use it
+  size_t offset = 0;          ///< in the arena
+  const char* origin = "";
+};
+
+struct ProgramValue {
+  int buffer = 0;
+  int64_t offset = 0;  ///< in elements
+  TensorSpec spec;
+};
+
+struct ProgramStep {
+  const Op* op = nullptr;
+  Attributes attributes;
+  std::vector<int> inputs, outputs;  ///< values; kNoValue for an operand that was left out
+  const Variant* variant = nullptr;
+  double seconds = 0;  ///< best time when variants were measured; 0 when there was no choice
+};
+
+/// What the caller gets: a value in an output buffer, or a tensor that was there before.
+struct ProgramOutput {
+  int value = kNoValue;
+  Tensor existing;
+  int input = -1;  ///< the argument itself
+};
+
+/// A leaf's gradient that the function leaves to the caller.
+struct ExportedGradient {
+  IntrusivePtr<AutogradState> leaf;
+  int value = kNoValue;
+};
+
+/// Bytes and counts of a program.
+struct ProgramStatistics {
+  int steps = 0, recorded_ops = 0;
+  size_t arena_bytes = 0;
+  size_t separate_bytes = 0;  ///< what the arena's buffers would take without sharing
+  size_t output_bytes = 0;
+};
+
+class TREADLE_API Program {
+ public:
+  Device device;
+  std::vector<ProgramBuffer> buffers;
+  std::vector<ProgramValue> values;
+  std::vector<ProgramStep> steps;
+  std::vector<ProgramOutput> outputs;
+  std::vector<ExportedGradient> gradients;
+  std::vector<ChangingNumbers> numbers;
+  std::vector<HostWork> host_work;
+  std::vector<std::string> fusions;
+  ProgramStatistics statistics;
+  int inputs = 0, output_buffers = 0;
+
+  /// Whether a replay writes into captured tensors.
+  bool mutates() const;
+  /// Steps, operands, fusions, bytes, the arena: what `treadle summary --program` prints.
+  std::string to_string() const;
+};
+
+/// Builds a program from a recording of a function that returned `outputs`. Throws RecordingError.
+std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs);
+
+/// Checks a program: operands fit the ops' rules, nothing is read before it is written, nothing lies over
+/// anything that is still needed, every address is inside its memory. Throws Error naming the step.
+void verify_program(const Program& program);
+
+/// Gives every arena buffer an offset such that buffers alive at the same time do not overlap; returns the
+/// bytes of the arena. Largest first, each at the lowest place that is free.
+size_t plan_arena(std::vector<ProgramBuffer>& buffers);
+
+}  // namespace treadle

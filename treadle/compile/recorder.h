@@ -1,0 +1,165 @@
+/// Recorder: what a function did, written down as a list of steps over values and buffers.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "treadle/graph/autograd.h"
+#include "treadle/graph/recording.h"
+
+namespace treadle {
+
+/// Memory that values lie in.
+struct RecordedBuffer {
+  enum class Kind {
+    input,     ///< an argument of the function
+    captured,  ///< a tensor that was there before, such as a parameter
+    constant,  ///< a tensor that the function made from numbers of the host
+    numbers,   ///< changing numbers, filled before each replay
+    result     ///< made by a step
+  } kind;
+  IntrusivePtr<Storage> storage;  ///< real for captured and constant, else symbolic
+  int number = 0;                 ///< of the input, or of the changing numbers
+};
+
+/// A strided view of a buffer.
+struct RecordedValue {
+  int buffer = 0;
+  int64_t offset = 0;  ///< in elements
+  TensorSpec spec;
+  Tensor tensor;  ///< the first one seen with this place and shape
+};
+
+inline constexpr int kNoValue = -1;
+
+struct RecordedStep {
+  const Op* op = nullptr;
+  Attributes attributes;
+  std::vector<int> inputs, outputs;                 ///< values; kNoValue for an operand that was left out
+  std::vector<bool> flows;                          ///< whether a gradient flows back to the input
+  std::vector<IntrusivePtr<AutogradState>> leaves;  ///< the input's own state where it is a leaf, else null
+  bool gradient_mode = true;
+  bool derived = false;  ///< recorded inside backward()
+};
+
+/// Leaf → value of its gradient.
+using LeafGradients = std::vector<std::pair<IntrusivePtr<AutogradState>, int>>;
+
+struct RecordedBackward {
+  int root = kNoValue, upstream = kNoValue;
+  bool retain_graph = false;
+  LeafGradients before, after;
+};
+
+using RecordedEvent = std::variant<RecordedStep, RecordedBackward>;
+
+/// Numbers that change between replays.
+struct ChangingNumbers {
+  Tensor tensor;  ///< symbolic
+  std::function<void(double*)> write;
+};
+
+/// Work on the host before each replay: `work`, or writing of numbers[number].
+struct HostWork {
+  std::function<void()> work, undo;
+  int number = -1;
+};
+
+struct Dependency {
+  std::weak_ptr<const void> life;
+  std::string description;
+  std::function<int64_t()> state;
+  int64_t recorded_state = 0;
+};
+
+/// What a leaf's gradient was before, and is while recorded.
+struct LeafSlot {
+  IntrusivePtr<AutogradState> leaf;
+  Tensor before, now;
+  bool reads_before = false;  ///< whether the function depends on what it was before
+};
+
+class Recorder final : public Recording {
+ public:
+  explicit Recorder(bool calls_hooks = true);
+
+  /// A symbolic tensor like `argument`, as the next input.
+  Tensor add_input(const Tensor& argument);
+  /// Takes over inputs and changing numbers of another recording, tensors included.
+  void adopt_inputs(const Recorder& other);
+  /// The value of a tensor, which becomes a captured one when it was not seen before.
+  int value_of(const Tensor& tensor);
+
+  const std::vector<RecordedBuffer>& buffers() const { return buffers_; }
+  const std::vector<RecordedValue>& values() const { return values_; }
+  const std::vector<RecordedEvent>& events() const { return events_; }
+  const std::vector<ChangingNumbers>& numbers() const { return numbers_; }
+  const std::vector<HostWork>& host_work() const { return host_work_; }
+  const std::vector<Dependency>& dependencies() const { return dependencies_; }
+  const std::deque<LeafSlot>& leaf_slots() const { return slots_; }
+  /// Tensors of the surroundings, each handle that was seen.
+  std::vector<Tensor> captured_tensors() const;
+  /// Values that hold nothing but ones: what backward() starts from.
+  bool is_ones(int value) const;
+
+  // Recording
+  std::vector<Tensor> record(const Op& op, const std::vector<Tensor>& inputs,
+                             const Attributes& attributes) override;
+  Tensor changing_numbers(int64_t count, Device device, std::function<void(double*)> write) override;
+  void before_replay(std::function<void()> work, std::function<void()> undo) override;
+  void depends_on(std::weak_ptr<const void> life, std::string description,
+                  std::function<int64_t()> state) override;
+  Tensor& gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before) override;
+  void set_gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before,
+                       const Tensor& gradient) override;
+  void begin_backward(const Tensor& root, const Tensor& upstream, bool retain_graph) override;
+  void end_backward() override;
+  Tensor ones_like(const Tensor& root) override;
+  bool calls_hooks() const override { return calls_hooks_; }
+
+ private:
+  int buffer_of(const Tensor& tensor);
+  LeafSlot* find_slot(const IntrusivePtr<AutogradState>& leaf);
+  int add_buffer(RecordedBuffer buffer);
+  std::vector<Tensor> results_of(const Op& op, const std::vector<Tensor>& inputs,
+                                 const Attributes& attributes);
+  LeafGradients leaf_gradients();
+
+  bool calls_hooks_;
+  uint64_t first_storage_;
+  std::vector<RecordedBuffer> buffers_;
+  std::vector<RecordedValue> values_;
+  std::vector<RecordedEvent> events_;
+  std::vector<ChangingNumbers> numbers_;
+  std::vector<HostWork> host_work_;
+  std::vector<Dependency> dependencies_;
+  std::deque<LeafSlot> slots_;  ///< references stay valid
+  std::vector<Storage*> ones_;
+  int backward_depth_ = 0;
+  std::unordered_map<const Storage*, int> buffer_numbers_;
+  std::unordered_map<const TensorData*, int> value_numbers_;
+  std::vector<std::vector<int>> values_in_buffer_;
+  std::vector<Tensor> kept_;  ///< so that addresses stay unique
+};
+
+/// Makes a recorder the recording of this thread while it lives.
+class RecordingScope {
+ public:
+  explicit RecordingScope(Recording& current) : before_(detail::exchange_recording(&current)) {}
+  ~RecordingScope() { detail::exchange_recording(before_); }
+  RecordingScope(const RecordingScope&) = delete;
+  RecordingScope& operator=(const RecordingScope&) = delete;
+
+ private:
+  Recording* before_;
+  detail::SymbolicAllocation symbolic_;
+};
+
+}  // namespace treadle

@@ -1,0 +1,44 @@
+/// The best variant for a call, by measurement, remembered in a file.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "treadle/graph/op.h"
+
+namespace treadle {
+
+/// Variant name → best time in seconds.
+using VariantTimes = std::map<std::string, double>;
+
+/// Whether a call is left to measurement: the settings name no variant, do not ask for determinism, and allow
+/// more than one that applies.
+bool needs_choice(const Op& op, const Call& call, Device device);
+
+/// The fastest variant that the settings allow: from the file of earlier measurements, else measured now, on
+/// the call's own memory; outputs hold some variant's result afterwards, and updates in place have been made
+/// several times. `before_run` is called before each run.
+const Variant& choose_variant(const Op& op, const Call& call, Device device,
+                              const std::function<void()>& before_run);
+
+/// Measurements kept between runs of a program: `$TREADLE_CACHE`, else `$XDG_CACHE_HOME/treadle`, else
+/// `~/.cache/treadle`, file variants.json. Each entry holds for one machine, number of threads, op, shapes,
+/// layouts and options. A file that cannot be read or written is no error: a warning says so once.
+class TREADLE_API VariantCache {
+ public:
+  static std::filesystem::path path();
+  /// Times of a call's variants; empty when it was never measured.
+  static VariantTimes find(const std::string& key);
+  static void store(const std::string& key, const VariantTimes& times);
+  static std::map<std::string, VariantTimes> entries();
+  /// Forgets everything, the file included.
+  static void clear();
+};
+
+/// What a measurement holds for: "AMD EPYC, 2 threads | conv2d | f32 [32, 1, 28, 28] … | stride=[1, 1] …".
+TREADLE_API std::string variant_key(const Op& op, const Call& call, Device device);
+
+}  // namespace treadle
