@@ -2,12 +2,26 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "treadle/core/device.h"
 #include "treadle/core/export.h"
 
 namespace treadle {
+
+/// Work of a device that was recorded once and can be done again: the same kernels with the same arguments.
+class TREADLE_API CapturedGraph {
+ public:
+  CapturedGraph() = default;
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+  virtual ~CapturedGraph() = default;
+  /// Does the work, behind the work already launched; returns without waiting for it. Throws DeviceError
+  /// while a graph is captured on this thread.
+  virtual void launch() = 0;
+};
 
 /// Memory and ordering of one device. All copies are ordered behind the work already launched.
 class TREADLE_API Runtime {
@@ -23,6 +37,16 @@ class TREADLE_API Runtime {
   virtual void synchronize() = 0;
   /// The stream kernels are launched on: null on cpu, the device's stream type otherwise.
   virtual void* stream() = 0;
+  /// Records the kernels, copies within the device and fills that `work` launches from this thread, instead
+  /// of doing them. Their addresses and scalars are kept as they are: the memory must stay, and must not
+  /// serve anything else, as long as the graph is launched. Null, without calling `work`, where a device has
+  /// no graphs (cpu).
+  ///
+  /// While capturing, allocating device memory, copies from or to the host, synchronize(), launching a graph
+  /// and another capture throw DeviceError; after device memory was freed, capture() throws it at the end. So
+  /// `work` should have run once before: libraries allocate at their first call. Other threads may go on
+  /// using the device. What `work` throws passes through, and nothing is recorded.
+  virtual std::unique_ptr<CapturedGraph> capture(const std::function<void()>& work);
   /// Whether freed blocks may be kept and handed out again.
   virtual bool caches() const { return true; }
   /// Whether the host can read this device's memory directly.

@@ -1,7 +1,8 @@
-// The cuda devices' Runtime: one for each usable GPU, with one stream, over the CUDA runtime that is linked
-// statically.
+// The cuda devices' Runtime: one for each usable GPU, with one stream, and graphs, over the CUDA runtime that
+// is linked statically.
 #include <cuda_runtime_api.h>
 
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -15,6 +16,26 @@ namespace {
 /// Kernels are compiled for this compute capability and later ones.
 constexpr int kLeastMajor = 7, kLeastMinor = 5;
 
+class CudaRuntime;
+
+/// The capture that a thread is in the middle of. It has a stream of its own, so that other threads' work on
+/// the device's stream does not get into the graph.
+struct Capture {
+  CudaRuntime& runtime;
+  cudaStream_t stream;
+  std::vector<void*> freed;  ///< given back at the end: cudaFree would break the capture off
+
+  explicit Capture(CudaRuntime& runtime);
+  Capture(const Capture&) = delete;
+  ~Capture();
+};
+thread_local Capture* this_threads_capture = nullptr;
+
+struct DestroyGraph {
+  void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
+};
+using Graph = std::unique_ptr<CUgraph_st, DestroyGraph>;
+
 class CudaRuntime final : public Runtime {
  public:
   CudaRuntime(int index, int ordinal) : index_(index), ordinal_(ordinal) {
@@ -23,6 +44,7 @@ class CudaRuntime final : public Runtime {
   }
 
   void* allocate(size_t bytes) override {
+    refuse_while_capturing("allocates device memory");
     activate();
     void* memory = nullptr;
     const cudaError_t status = cudaMalloc(&memory, bytes);
@@ -32,16 +54,19 @@ class CudaRuntime final : public Runtime {
   }
   /// Errors are ignored: at the end of the process the driver may be gone before the last tensor.
   void free(void* memory) noexcept override {
+    if (this_threads_capture) return this_threads_capture->freed.push_back(memory);
     cudaSetDevice(ordinal_);
     cudaFree(memory);
     cudaGetLastError();
   }
   /// Waits, so that the caller may change `source` at once.
   void copy_from_host(void* target, const void* source, size_t bytes) override {
+    refuse_while_capturing("copies from the host");
     copy(target, source, bytes, cudaMemcpyHostToDevice);
     synchronize();
   }
   void copy_to_host(void* target, const void* source, size_t bytes) override {
+    refuse_while_capturing("copies to the host");
     copy(target, source, bytes, cudaMemcpyDeviceToHost);
     synchronize();
   }
@@ -51,10 +76,11 @@ class CudaRuntime final : public Runtime {
   void fill_bytes(void* target, int value, size_t bytes) override {
     if (bytes == 0) return;
     activate();
-    check(cudaMemsetAsync(target, value, bytes, stream_), "cudaMemset");
+    check(cudaMemsetAsync(target, value, bytes, current_stream()), "cudaMemset");
   }
   /// Errors inside kernels come out here.
   void synchronize() override {
+    refuse_while_capturing("waits for the device");
     activate();
     check(cudaStreamSynchronize(stream_), "the work on the stream failed");
   }
@@ -62,12 +88,15 @@ class CudaRuntime final : public Runtime {
   /// stream.
   void* stream() override {
     activate();
-    return stream_;
+    return current_stream();
   }
+  std::unique_ptr<CapturedGraph> capture(const std::function<void()>& work) override;
   bool host_accessible() const override { return false; }
   std::string description() const override;
 
  private:
+  friend struct Capture;
+  friend class CudaGraph;
   void check(cudaError_t status, const char* what) const {
     if (status == cudaSuccess) return;
     cudaGetLastError();  // a passing error must not be reported again by the next call
@@ -77,8 +106,18 @@ class CudaRuntime final : public Runtime {
   void copy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
     if (bytes == 0) return;
     activate();
-    check(cudaMemcpyAsync(target, source, bytes, kind, stream_), "cudaMemcpy");
+    check(cudaMemcpyAsync(target, source, bytes, kind, current_stream()), "cudaMemcpy");
   }
+  /// Where this thread's work goes.
+  cudaStream_t current_stream() const {
+    return this_threads_capture && &this_threads_capture->runtime == this ? this_threads_capture->stream
+                                                                          : stream_;
+  }
+  void refuse_while_capturing(const char* what) const {
+    require<DeviceError>(!this_threads_capture, "cuda:{}: a graph is being captured, and the work {}", index_,
+                         what);
+  }
+  Graph record(const std::function<void()>& work);
   [[noreturn]] void throw_out_of_memory(size_t bytes) const {
     cudaGetLastError();
     size_t free = 0, total = 0;
@@ -89,7 +128,88 @@ class CudaRuntime final : public Runtime {
 
   int index_, ordinal_;
   cudaStream_t stream_ = nullptr;
+  std::mutex capture_mutex_;
+  /// Kept for the next capture: a library's handle may still name one.
+  std::vector<cudaStream_t> idle_capture_streams_;
 };
+
+/// A graph made ready to be launched.
+class CudaGraph final : public CapturedGraph {
+ public:
+  CudaGraph(CudaRuntime& runtime, cudaGraph_t graph) : runtime_(runtime) {
+    runtime.check(cudaGraphInstantiate(&graph_, graph, 0), "cudaGraphInstantiate");
+  }
+  /// Errors are ignored, as in free().
+  ~CudaGraph() override {
+    cudaSetDevice(runtime_.ordinal_);
+    cudaGraphExecDestroy(graph_);
+    cudaGetLastError();
+  }
+  void launch() override {
+    runtime_.refuse_while_capturing("launches a graph");
+    runtime_.activate();
+    runtime_.check(cudaGraphLaunch(graph_, runtime_.stream_), "cudaGraphLaunch");
+  }
+
+ private:
+  CudaRuntime& runtime_;
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+Capture::Capture(CudaRuntime& runtime) : runtime(runtime) {
+  const std::lock_guard lock(runtime.capture_mutex_);
+  auto& idle = runtime.idle_capture_streams_;
+  if (!idle.empty()) {
+    stream = idle.back();
+    idle.pop_back();
+  } else {
+    runtime.check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  }
+}
+
+Capture::~Capture() {
+  for (void* memory : freed) runtime.free(memory);
+  const std::lock_guard lock(runtime.capture_mutex_);
+  runtime.idle_capture_streams_.push_back(stream);
+}
+
+/// Calls `work` as part of a capture that has begun; returns what it throws.
+std::exception_ptr run_captured(Capture& capture, const std::function<void()>& work) {
+  std::exception_ptr failure;
+  this_threads_capture = &capture;
+  try {
+    work();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  this_threads_capture = nullptr;
+  return failure;
+}
+
+Graph CudaRuntime::record(const std::function<void()>& work) {
+  Capture capture(*this);
+  // Thread-local: calls that would disturb a capture are refused to this thread only.
+  check(cudaStreamBeginCapture(capture.stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  const std::exception_ptr failure = run_captured(capture, work);
+  cudaSetDevice(ordinal_);
+  cudaGraph_t recorded = nullptr;
+  const cudaError_t status = cudaStreamEndCapture(capture.stream, &recorded);
+  Graph graph(recorded);
+  if (failure) {
+    cudaGetLastError();
+    std::rethrow_exception(failure);
+  }
+  check(status, "the work cannot be captured as a graph");
+  require<DeviceError>(capture.freed.empty(),
+                       "cuda:{}: a graph is being captured, and the work frees device memory", index_);
+  return graph;
+}
+
+std::unique_ptr<CapturedGraph> CudaRuntime::capture(const std::function<void()>& work) {
+  refuse_while_capturing("captures another graph");
+  activate();
+  return std::make_unique<CudaGraph>(*this, record(work).get());
+}
 
 /// "13.0" for 13000.
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }

@@ -66,9 +66,14 @@ __device__ __forceinline__ void copy_async_wait() {
 #endif
 }
 
-/// Copies to a `__constant__` variable, in stream order.
+/// Copies to a `__constant__` variable, in stream order. Not while a graph is captured: every replay would
+/// read the host's memory again.
 template <class Symbol>
 void copy_to_constant(const Symbol& symbol, const void* source, size_t bytes, stream_t stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &capture), "copy_to_constant");
+  if (capture != cudaStreamCaptureStatusNone)
+    throw_device_error("cuda", "a graph is being captured, and the work copies from the host");
   check(cudaMemcpyToSymbolAsync(symbol, source, bytes, 0, cudaMemcpyHostToDevice, stream),
         "copy_to_constant");
 }

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "treadle/simt/block_executor.h"
+#include "treadle/simt/graph.h"
 #include "treadle/simt/hooks.h"
 #include "treadle/simt/launch.h"
 #include "treadle/simt/stream.h"
@@ -147,12 +149,30 @@ void run_cooperative(const KernelLaunch& launch, Schedule schedule) {
   failure.rethrow();
 }
 
+/// The launch as a node: the arguments live in the node.
+void record_launch(simt::RecordedGraph& graph, const KernelLaunch& launch) {
+  const auto* arguments = static_cast<const std::byte*>(launch.arguments);
+  simt::GraphNode node{.kind = simt::GraphNodeKind::kernel,
+                       .kernel = kernel_name(launch.signature),
+                       .grid = {launch.grid.x, launch.grid.y, launch.grid.z},
+                       .block = {launch.block.x, launch.block.y, launch.block.z},
+                       .shared_bytes = launch.shared_bytes,
+                       .arguments = {arguments, arguments + launch.argument_bytes}};
+  graph.add(std::move(node), [launch](const simt::GraphNode& node) {
+    KernelLaunch again = launch;
+    again.arguments = node.arguments.data();
+    run_grid(again, nullptr);
+  });
+}
+
 }  // namespace
 
 void run_grid(const KernelLaunch& launch, stream_t stream) {
   check_configuration(launch);
   require<DeviceError>(!this_threads_executor().running(), "{}: launched from inside a kernel",
                        kernel_name(launch.signature));
+  if (simt::RecordedGraph* graph = simt::graph_captured_from(simt::Stream::of(stream)))
+    return record_launch(*graph, launch);
   simt::Stream::of(stream).note_work();
   hooks::grid_begin(launch.signature, launch.grid, launch.block, launch.arguments, launch.argument_bytes);
   if (launch.kind == LaunchKind::cooperative)

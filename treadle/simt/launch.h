@@ -1,7 +1,9 @@
 /// launch<kernel>(stream, grid, block, shared_bytes, arguments…) on the executor.
 #pragma once
 
+#include <cstddef>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "treadle/simt/independent_block.h"
@@ -30,8 +32,9 @@ struct KernelLaunch {
   void (*run)(const void* arguments);
 };
 
-/// Runs all blocks and returns when they are done. Throws DeviceError for an impossible configuration, for
-/// threads that wait for one another forever, and whatever the kernel itself throws.
+/// Runs all blocks and returns when they are done; while a graph is captured, only records the launch. Throws
+/// DeviceError for an impossible configuration, for threads that wait for one another forever, and whatever
+/// the kernel itself throws.
 void run_grid(const KernelLaunch& launch, stream_t stream);
 
 /// Ends the thread that runs and starts the next on the same fiber; false when all have been started.
@@ -42,7 +45,9 @@ struct KernelLauncher;
 
 template <class... P>
 struct KernelLauncher<void (*)(P...)> {
+  static_assert((std::is_trivially_copyable_v<P> && ...), "arguments go to the device as bytes");
   using Arguments = std::tuple<P...>;
+  static_assert(alignof(Arguments) <= alignof(std::max_align_t), "a graph keeps the bytes in plain memory");
 
   template <auto kernel>
   static void run_threads(const void* arguments) {

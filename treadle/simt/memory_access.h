@@ -8,7 +8,8 @@
 
 namespace treadle::simt {
 class Stream;
-}
+void refuse_while_capturing(const char* what);  // graph.h
+}  // namespace treadle::simt
 
 namespace treadle::TREADLE_TARGET {
 
@@ -34,9 +35,11 @@ inline void copy_async_commit() {}
 template <int Pending>
 void copy_async_wait() {}
 
-/// Copies to a `__constant__` variable, in stream order. Throws DeviceError when the variable is smaller.
+/// Copies to a `__constant__` variable, in stream order. Throws DeviceError when the variable is smaller, and
+/// while a graph is captured.
 template <class Symbol>
 void copy_to_constant(Symbol& symbol, const void* source, size_t bytes, stream_t) {
+  simt::refuse_while_capturing("copies from the host");
   if (bytes > sizeof symbol) throw_device_error("copy_to_constant", "more bytes than the variable has");
   std::memcpy(&symbol, source, bytes);
 }

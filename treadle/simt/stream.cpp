@@ -1,8 +1,16 @@
 #include "treadle/simt/stream.h"
 
 #include "treadle/core/error.h"
+#include "treadle/simt/graph.h"
 
 namespace treadle::simt {
+namespace {
+
+void refuse_if_captured(const Stream& stream, const char* what) {
+  if (graph_captured_from(stream)) refuse_while_capturing(what);
+}
+
+}  // namespace
 
 Stream& Stream::default_stream() {
   static Stream stream;
@@ -10,16 +18,26 @@ Stream& Stream::default_stream() {
 }
 
 void Stream::submit(const std::function<void()>& work) {
+  refuse_if_captured(*this, "calls a function of the host");
   note_work();
   work();
 }
 
+void Stream::synchronize() const { refuse_if_captured(*this, "waits for the device"); }
+
+bool Stream::query() const {
+  refuse_if_captured(*this, "asks whether the device is done");
+  return true;
+}
+
 void Stream::wait(const Event& event) {
+  refuse_if_captured(*this, "waits for an event");
   event.synchronize();
   note_work();
 }
 
 void Event::record(Stream* stream) {
+  refuse_if_captured(Stream::of(stream), "records an event");
   work_count_ = Stream::of(stream).work_count();
   time_ = std::chrono::steady_clock::now();
   recorded_ = true;

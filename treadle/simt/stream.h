@@ -15,6 +15,9 @@ class Event;
 /// submitting call returns. So all streams of a thread run in the order of submission, which is one of the
 /// orders CUDA allows, the one in which the legacy default stream waits for, and is waited for by, every
 /// other stream.
+///
+/// While a graph is captured from the default stream, its kernels are recorded instead; submit, wait,
+/// synchronize, query and recording an event on it throw DeviceError.
 class TREADLE_API Stream {
  public:
   Stream() = default;
@@ -31,9 +34,9 @@ class TREADLE_API Stream {
   /// nothing.
   void wait(const Event& event);
   /// Returns when all work is done: at once.
-  void synchronize() const {}
+  void synchronize() const;
   /// Whether all work is done.
-  bool query() const { return true; }
+  bool query() const;
 
   /// Counts a kernel launch.
   void note_work() { __atomic_fetch_add(&work_count_, 1, __ATOMIC_RELAXED); }
