@@ -8,6 +8,7 @@
 #include "cli/format.h"
 #include "cli/model_source.h"
 #include "cli/settings_options.h"
+#include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/formats/image.h"
 #include "treadle/graph/autograd.h"
@@ -55,11 +56,12 @@ struct Prediction {
   float probability;
 };
 
-std::vector<Prediction> classify(const Options& options, LoadedModel& model, Device device,
-                                 const std::string& path) {
+template <class Classifier>
+std::vector<Prediction> classify(const Options& options, LoadedModel& model, Classifier& classifier,
+                                 Device device, const std::string& path) {
   NoGrad no_grad;
   Tensor input = to_input(load_image(path), model.checkpoint, options.invert);
-  auto probabilities = softmax((*model.module)(to(input, device)), 1).to_vector<float>();
+  auto probabilities = classifier(to(input, device)).template to_vector<float>();
   std::vector<size_t> order(probabilities.size());
   std::iota(order.begin(), order.end(), size_t(0));
   std::stable_sort(order.begin(), order.end(),
@@ -79,9 +81,10 @@ int run(const Options& options) {
     fmt::print("images are {} and resized (bilinear) to {}×{}{}\n",
                input[0] == 1 ? "turned grey" : "read as RGB", input[2], input[1],
                options.invert ? ", inverted" : "");
+  auto classifier = compile([&](Tensor x) { return softmax((*model.module)(x), 1); });
   nlohmann::json results = nlohmann::json::array();
   for (const std::string& path : options.images) {
-    auto best = classify(options, model, device, path);
+    auto best = classify(options, model, classifier, device, path);
     nlohmann::json entries = nlohmann::json::array();
     std::string line;
     for (auto& [label, probability] : best) {

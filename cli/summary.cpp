@@ -7,6 +7,8 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/model_source.h"
+#include "cli/program_summary.h"
+#include "cli/settings_options.h"
 #include "treadle/models/model.h"
 #include "treadle/nn/summary.h"
 
@@ -16,7 +18,9 @@ namespace {
 struct Options {
   std::string source;
   int64_t batch = 1;
-  bool json = false;
+  bool program = false, json = false;
+  std::string optimizer = "sgd";
+  RunSettings settings;
 };
 
 std::vector<int64_t> list_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
@@ -57,6 +61,16 @@ void print_table(const ModelSummary& summary) {
              byte_size(double(summary.activation_bytes)), byte_size(double(summary.parameter_bytes)));
 }
 
+void print_programs(const Options& options, const std::string& model) {
+  Device device = apply_run_settings(options.settings);
+  ProgramSource source = program_source(model, options.optimizer, options.batch, device);
+  auto [inference, training] = make_programs(source);
+  for (auto* report : {&inference, &training})
+    fmt::print("{}: {}\n{}in all {} of memory beside the parameters\n\n",
+               report == &inference ? "inference" : "training with " + options.optimizer, report->signature,
+               report->program->to_string(), byte_size(double(report->memory_bytes)));
+}
+
 int run(const Options& options) {
   const auto& known = known_models();
   bool is_name =
@@ -64,6 +78,7 @@ int run(const Options& options) {
   bool is_file = !is_name && std::filesystem::exists(options.source);
   std::string model = is_file ? load_model(options.source).checkpoint.model : options.source;
   const ModelInfo& info = model_info(model);
+  if (options.program) return print_programs(options, model), kSuccess;
   Shape input{options.batch, info.input[0], info.input[1], info.input[2]};
   auto summary = summarize(*make_model(model), input);
   if (options.json)
@@ -81,6 +96,10 @@ Action add_summary(CLI::App& app) {
   app.add_option("--batch-size", options->batch, "Images in the batch")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_flag("--program", options->program,
+               "The compiled inference and training steps: ops, variants, fusions, bytes, the arena");
+  app.add_option("--optimizer", options->optimizer, "Of the training step")->capture_default_str();
+  add_run_settings(app, options->settings);
   app.add_flag("--json", options->json, "One JSON object");
   app.footer("Example: treadle summary fashion_cnn");
   return [options] { return run(*options); };

@@ -55,6 +55,9 @@ void check_finite_differences(const Op& op, const TestCase& test_case, Tally& ta
 /// The gradient on a device in a dtype against the f64 gradient on the cpu.
 void check_gradient(const Trial& trial, Device device, Tally& tally);
 
+/// The op in a compiled function against its eager call, bit by bit; on devices with graphs in a graph.
+void check_compiled(const Trial& trial, Device device, Tally& tally);
+
 /// Largest relative error of one rounding: 2^-24 for f32.
 double unit_roundoff(DType dtype);
 

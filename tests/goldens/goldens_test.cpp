@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/goldens/golden_numbers.h"
+#include "treadle/compile/compile.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
 #include "treadle/ops/avg_pool2d.h"
@@ -69,6 +70,29 @@ TEST_P(Models, FirstTenLossesAndFirstGradients) {
       for (auto& [name, parameter] : model->named_parameters())
         expect_measures(parameter.grad(), golden["gradients"][name], kTerms, name);
     optimizer.step();
+  }
+}
+
+/// The same in compiled steps: recorded, fused, replayed. Winograd's transforms add a few roundings per sum.
+TEST_P(Models, FirstTenLossesCompiled) {
+  constexpr double kTerms = 4 * (3200 + 576 + 256);
+  const auto& golden = file()["models"][GetParam()];
+  auto model = make_model(GetParam());
+  fill_parameters(*model);
+  Sgd optimizer(model->named_parameters(), 0.05);
+  auto step = compile([&](Tensor x, Tensor labels) {
+    optimizer.zero_grad();
+    Tensor loss = cross_entropy((*model)(x), labels);
+    loss.backward();
+    optimizer.step();
+    return loss;
+  });
+  uint32_t input_seed = golden["input_seed"];
+  for (uint32_t i = 0; i < 10; ++i) {
+    Tensor loss = step(uniform_tensor(input_seed + i, {16, 1, 28, 28}), label_tensor(2000 + i, 16, 10));
+    double wanted =
+        golden["losses"]["value"][i].get<double>() - golden["losses"]["deviation"][i].get<double>();
+    EXPECT_NEAR(loss.item(), wanted, tolerance(kTerms, wanted)) << "loss of step " << i;
   }
 }
 

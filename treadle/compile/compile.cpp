@@ -226,7 +226,7 @@ class CompiledFunction::State {
       entry->captured.push_back({tensor, tensor.handle()->storage, tensor.requires_grad()});
     entry->recorded = std::move(recorded.recorder);
     entry->recorded_results = std::move(recorded.results);
-    auto instance = std::make_unique<ProgramInstance>(entry->program);
+    auto instance = std::make_unique<ProgramInstance>(entry->program, uses_graph(entry->program->device));
     instance->choose_variants(arguments, options_.measure);
     verify_program(*entry->program);
     entry->idle.push_back(std::move(instance));
@@ -272,9 +272,15 @@ class CompiledFunction::State {
     give_back(entry, std::move(instance));
   }
 
+  bool uses_graph(Device device) const {
+    if (options_.graph == CompileOptions::Graph::automatic) return device.kind == DeviceKind::cuda;
+    return options_.graph == CompileOptions::Graph::always && device.kind != DeviceKind::cpu;
+  }
+
   std::unique_ptr<ProgramInstance> take(Entry& entry) {
     std::lock_guard lock(mutex_);
-    if (entry.idle.empty()) return std::make_unique<ProgramInstance>(entry.program);
+    if (entry.idle.empty())
+      return std::make_unique<ProgramInstance>(entry.program, uses_graph(entry.program->device));
     auto instance = std::move(entry.idle.back());
     entry.idle.pop_back();
     return instance;

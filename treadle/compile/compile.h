@@ -29,6 +29,9 @@ struct CompileOptions {
   /// Choose variants by measurement, kept in a file; else in declared order, as eager calls do. Without
   /// effect under Settings::deterministic.
   bool measure = true;
+  /// Whether replays launch a graph captured on the device: on cuda by default. `always` also on simt, where
+  /// a recording stands in for it.
+  enum class Graph { automatic, never, always } graph = Graph::automatic;
   /// Programs kept, one for each signature; the one used longest ago goes first.
   size_t most_programs = 64;
 };

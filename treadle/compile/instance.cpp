@@ -42,8 +42,8 @@ void ReplayWorkspace::grow() {
   capacity_ = largest_;
 }
 
-ProgramInstance::ProgramInstance(std::shared_ptr<Program> program)
-    : program_(std::move(program)), workspace_(program_->device) {
+ProgramInstance::ProgramInstance(std::shared_ptr<Program> program, bool graph)
+    : program_(std::move(program)), workspace_(program_->device), graph_wanted_(graph) {
   arena_ = make_intrusive<Storage>(program_->device, program_->statistics.arena_bytes);
   if (!program_->numbers.empty()) {
     auto count = int64_t(program_->numbers.size() * kNumbersPerBuffer);
@@ -194,11 +194,65 @@ void ProgramInstance::run_steps() {
   }
 }
 
+/// Bytes from a tensor's first element to the end of its last one.
+size_t bytes_reached(const Tensor& tensor) {
+  size_t last = 0;
+  for (int axis = 0; axis < tensor.rank(); ++axis)
+    last += size_t((tensor.shape()[axis] - 1) * tensor.strides()[axis]);
+  return tensor.numel() == 0 ? 0 : (last + 1) * size_of(tensor.dtype());
+}
+
+void ProgramInstance::bind_fixed(std::span<const Tensor> arguments) {
+  Runtime& device = runtime(program_->device);
+  fixed_inputs_.resize(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    size_t bytes = bytes_reached(arguments[i]);
+    if (!fixed_inputs_[i]) fixed_inputs_[i] = make_intrusive<Storage>(program_->device, bytes);
+    if (bytes > 0) device.copy_within(fixed_inputs_[i]->data(), arguments[i].raw(), bytes);
+  }
+  fixed_outputs_.resize(output_storages_.size());
+  for (const ProgramBuffer& buffer : program_->buffers)
+    if (buffer.kind == Kind::output && !fixed_outputs_[size_t(buffer.number)])
+      fixed_outputs_[size_t(buffer.number)] = make_intrusive<Storage>(program_->device, buffer.bytes);
+  for (const Patch& patch : input_patches_)
+    views_[patch.view].data =
+        static_cast<char*>(fixed_inputs_[size_t(patch.buffer_number)]->data()) + patch.byte_offset;
+  bind_results();
+  for (const Patch& patch : output_patches_)
+    views_[patch.view].data =
+        static_cast<char*>(fixed_outputs_[size_t(patch.buffer_number)]->data()) + patch.byte_offset;
+}
+
+void ProgramInstance::copy_results() {
+  for (size_t i = 0; i < fixed_outputs_.size(); ++i)
+    runtime(program_->device)
+        .copy_within(output_storages_[i]->data(), fixed_outputs_[i]->data(), fixed_outputs_[i]->bytes());
+}
+
+/// A graph is captured in the second replay: the first one has made libraries and scratch ready.
+void ProgramInstance::replay() {
+  Runtime& device = runtime(program_->device);
+  if (!graph_ && graph_wanted_ && warm_ && !on_step)
+    graph_ = device.capture([&] {
+      for (Call& call : calls_) call.stream = device.stream();
+      run_steps();
+    });
+  if (graph_)
+    graph_->launch();
+  else
+    run_steps();
+  warm_ = true;
+}
+
 void ProgramInstance::run(std::span<const Tensor> arguments, std::span<Tensor> results) {
   workspace_.grow();
-  bind(arguments);
+  if (graph_wanted_)
+    bind_fixed(arguments);
+  else
+    bind(arguments);
   run_host_work();
-  run_steps();
+  replay();
+  if (graph_wanted_) copy_results();
   give(arguments, results);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "treadle/compile/program.h"
+#include "treadle/core/runtime.h"
 
 namespace treadle {
 
@@ -33,7 +34,8 @@ class ReplayWorkspace final : public Workspace {
 /// mutates nothing.
 class ProgramInstance {
  public:
-  explicit ProgramInstance(std::shared_ptr<Program> program);
+  /// With `graph`, replays after the first one launch a graph that the device has captured, if it can.
+  ProgramInstance(std::shared_ptr<Program> program, bool graph);
 
   /// Replays the program. `results` has one entry per output; memory of results that the caller has dropped
   /// is used again.
@@ -46,6 +48,9 @@ class ProgramInstance {
   /// Bytes of the arena, the scratch and the outputs.
   size_t memory_bytes() const;
   const Program& program() const { return *program_; }
+  /// The captured graph; null before the second replay, and where replays are a loop.
+  const CapturedGraph* graph() const { return graph_.get(); }
+  const Storage& arena() const { return *arena_; }
   /// Told after every step while set: its number and seconds.
   std::function<void(size_t, double)> on_step;
 
@@ -60,6 +65,9 @@ class ProgramInstance {
   void add_view(int value);
   void* address_of(const ProgramBuffer& buffer) const;
   void bind(std::span<const Tensor> arguments);
+  void bind_fixed(std::span<const Tensor> arguments);
+  void replay();
+  void copy_results();
   void bind_results();
   void renew_output(int number);
   Tensor result_tensor(int value) const;
@@ -82,6 +90,12 @@ class ProgramInstance {
   std::vector<int> result_owners_;  ///< scratch of bind_results
   ReplayWorkspace workspace_;
   size_t first_mutation_;
+
+  // A graph keeps its addresses: arguments are copied to a fixed place, results from one.
+  bool graph_wanted_;
+  bool warm_ = false;
+  std::unique_ptr<CapturedGraph> graph_;
+  std::vector<IntrusivePtr<Storage>> fixed_inputs_, fixed_outputs_;
 };
 
 }  // namespace treadle

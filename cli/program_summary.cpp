@@ -1,0 +1,42 @@
+#include "cli/program_summary.h"
+
+#include "treadle/graph/autograd.h"
+#include "treadle/models/model.h"
+#include "treadle/ops/copy.h"
+#include "treadle/ops/cross_entropy.h"
+
+namespace treadle::cli {
+
+ProgramSource program_source(const std::string& name, const std::string& optimizer, int64_t batch,
+                             Device device) {
+  const ModelInfo& info = model_info(name);
+  ProgramSource source;
+  source.model = make_model(name);
+  source.model->to(device);
+  source.optimizer = make_optimizer(optimizer, source.model->named_parameters(), 0.01);
+  source.images = Tensor::zeros({batch, info.input[0], info.input[1], info.input[2]}, DType::f32, device);
+  source.labels = Tensor::zeros({batch}, DType::i64, device);
+  return source;
+}
+
+ModelPrograms make_programs(ProgramSource& source) {
+  ModelPrograms programs;
+  {
+    NoGrad no_grad;
+    auto predict = compile([&](Tensor images) { return (*source.model)(images); });
+    predict(source.images);
+    programs.inference = predict.programs()[0];
+  }
+  auto step = compile([&](Tensor images, Tensor labels) {
+    source.optimizer->zero_grad();
+    Tensor loss = cross_entropy((*source.model)(images), labels);
+    loss.backward();
+    source.optimizer->step();
+    return loss;
+  });
+  step(source.images, source.labels);
+  programs.training = step.programs()[0];
+  return programs;
+}
+
+}  // namespace treadle::cli

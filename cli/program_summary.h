@@ -1,0 +1,29 @@
+/// `treadle summary --program` and `treadle bench explain`: the programs that a model's steps become.
+#pragma once
+
+#include <string>
+
+#include "treadle/compile/compile.h"
+#include "treadle/nn/module.h"
+#include "treadle/optim/optimizer.h"
+
+namespace treadle::cli {
+
+/// A model with what its steps need.
+struct ProgramSource {
+  std::shared_ptr<Module> model;
+  std::unique_ptr<Optimizer> optimizer;
+  Tensor images, labels;
+};
+
+/// A fresh model on `device`, with zeros as images.
+ProgramSource program_source(const std::string& model, const std::string& optimizer, int64_t batch,
+                             Device device);
+
+/// The programs of one inference step and one training step.
+struct ModelPrograms {
+  ProgramReport inference, training;
+};
+ModelPrograms make_programs(ProgramSource& source);
+
+}  // namespace treadle::cli
