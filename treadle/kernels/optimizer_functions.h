@@ -29,18 +29,19 @@ struct SgdMomentumStep {
   }
 };
 
-/// m ← m + (1 - β1)(g' - m), v ← β2·v + (1 - β2)·g'², p ← p·shrink - step_size·m / (√v / root_correction +
-/// ε). Kingma and Ba, Adam, 2015, with g' = g + weight_decay·p; Loshchilov and Hutter, Decoupled Weight
-/// Decay, 2019, with shrink = 1 - rate·weight_decay.
+/// m ← m + (1 - β1)(g' - m), v ← β2·v + (1 - β2)·g'², p ← p·shrink - rate·m / (√v + ε). Kingma and Ba, Adam,
+/// 2015, end of section 2: the corrections of the bias are in rate and ε, which saves a division. There g' =
+/// g + weight_decay·p; Loshchilov and Hutter, Decoupled Weight Decay Regularization, 2019, with shrink = 1 -
+/// learning rate·weight_decay.
 template <class C>
 struct AdamStep {
-  C step_size, root_correction, epsilon, weight_decay, shrink, one_minus_beta1, beta2, one_minus_beta2;
+  C rate, epsilon, weight_decay, shrink, one_minus_beta1, beta2, one_minus_beta2;
 
   TREADLE_DEVICE void operator()(C& p, C g, C& m, C& v) const {
     g = g + weight_decay * p;
     m = m + one_minus_beta1 * (g - m);
     v = beta2 * v + one_minus_beta2 * g * g;
-    p = shrink * p - step_size * m / (math::sqrt(v) / root_correction + epsilon);
+    p = shrink * p - rate * m / (math::sqrt(v) + epsilon);
   }
 };
 

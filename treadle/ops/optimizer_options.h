@@ -1,9 +1,9 @@
-/// Options of the optimiser updates, and the factors their kernels need.
+/// Options of the optimiser updates, and what their variants share: the operands and factors of each rule.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
+#include "treadle/kernels/math.h"
 #include "treadle/kernels/optimizer_functions.h"
 
 namespace treadle {
@@ -41,28 +41,64 @@ struct AdamUpdateOptions {
   }
 };
 
-template <class C>
-SgdStep<C> sgd_step(const SgdUpdateOptions& o) {
-  return {C(o.learning_rate), C(o.weight_decay)};
-}
+/// What changes from step to step. As an operand of an update: a f64 tensor [2] on the update's device.
+struct StepNumbers {
+  double learning_rate;
+  double step;  ///< from 1
+};
 
-template <class C>
-SgdMomentumStep<C> sgd_momentum_step(const SgdUpdateOptions& o) {
-  return {C(o.learning_rate), C(o.weight_decay), C(o.momentum), C(1 - o.dampening), o.nesterov, o.first_step};
+inline StepNumbers step_numbers(const SgdUpdateOptions& o) {
+  return {o.learning_rate, o.first_step ? 1. : 2.};
 }
+inline StepNumbers step_numbers(const AdamUpdateOptions& o) { return {o.learning_rate, double(o.step)}; }
 
-template <class C>
-AdamStep<C> adam_step(const AdamUpdateOptions& o) {
-  const double correction1 = 1 - std::pow(o.beta1, double(o.step)),
-               correction2 = 1 - std::pow(o.beta2, double(o.step));
-  return {C(o.learning_rate / correction1),
-          C(std::sqrt(correction2)),
-          C(o.epsilon),
-          C(o.decoupled ? 0 : o.weight_decay),
-          C(o.decoupled ? 1 - o.learning_rate * o.weight_decay : 1),
-          C(1 - o.beta1),
-          C(o.beta2),
-          C(1 - o.beta2)};
-}
+// A rule: the names of its two ops, their options, how many tensors belong to a parameter (itself, its
+// gradient, what the optimiser keeps), and the step with its factors, which are computed in double.
+
+struct SgdRule {
+  static constexpr const char *kName = "sgd_update", *kNameOfAll = "sgd_update_all";
+  using Options = SgdUpdateOptions;
+  static constexpr int kOperands = 2;
+
+  template <class C>
+  TREADLE_DEVICE static SgdStep<C> step(const Options& o, StepNumbers n) {
+    return {C(n.learning_rate), C(o.weight_decay)};
+  }
+};
+
+struct SgdMomentumRule {
+  static constexpr const char *kName = "sgd_momentum_update", *kNameOfAll = "sgd_momentum_update_all";
+  using Options = SgdUpdateOptions;
+  static constexpr int kOperands = 3;
+
+  template <class C>
+  TREADLE_DEVICE static SgdMomentumStep<C> step(const Options& o, StepNumbers n) {
+    return {C(n.learning_rate), C(o.weight_decay), C(o.momentum),
+            C(1 - o.dampening), o.nesterov,        n.step == 1};
+  }
+};
+
+struct AdamRule {
+  static constexpr const char *kName = "adam_update", *kNameOfAll = "adam_update_all";
+  using Options = AdamUpdateOptions;
+  static constexpr int kOperands = 4;
+
+  template <class C>
+  TREADLE_DEVICE static AdamStep<C> step(const Options& o, StepNumbers n) {
+    const double mean_correction = 1 - math::pow(o.beta1, n.step);
+    const double root_correction = math::sqrt(1 - math::pow(o.beta2, n.step));
+    return {C(n.learning_rate * root_correction / mean_correction),
+            C(o.epsilon * root_correction),
+            C(o.decoupled ? 0 : o.weight_decay),
+            C(o.decoupled ? 1 - n.learning_rate * o.weight_decay : 1),
+            C(1 - o.beta1),
+            C(o.beta2),
+            C(1 - o.beta2)};
+  }
+};
+
+/// A rule's step, computed in C.
+template <class Rule, class C>
+using StepOf = decltype(Rule::template step<C>({}, {}));
 
 }  // namespace treadle

@@ -1,187 +1,258 @@
 #include "treadle/ops/optimizer_update.h"
 
+#include <cmath>
+
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/strided_operands.h"
 
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 16384;  ///< elements worth a thread
-
-void require_alike(const char* op, Specs inputs) {
-  require_same_dtype(op, inputs);
-  for (const TensorSpec& input : inputs)
-    require<ShapeError>(input.shape == inputs[0].shape, "{}: the parameter has shape {}, an operand {}", op,
-                        inputs[0].shape, input.shape);
+void require_alike(const char* op, Specs group) {
+  require_same_dtype(op, group);
+  for (const TensorSpec& operand : group)
+    require<ShapeError>(operand.shape == group[0].shape, "{}: the parameter has shape {}, an operand {}", op,
+                        group[0].shape, operand.shape);
 }
 
-std::vector<TensorSpec> infer_sgd(Specs inputs, const Attributes&) {
-  require_alike("sgd_update", inputs);
-  return {inputs[0]};
+/// Whether the numbers are given; then they must be what an update can read.
+bool has_numbers(const char* op, const TensorSpec& numbers) {
+  if (!numbers.defined) return false;
+  require<DTypeError>(numbers.dtype == DType::f64, "{}: the numbers of the step are {}, not f64", op,
+                      name_of(numbers.dtype));
+  require<ShapeError>(numbers.shape == Shape{2},
+                      "{}: the numbers of the step have shape {}, expected [2]: learning rate and step", op,
+                      numbers.shape);
+  return true;
 }
 
-std::vector<TensorSpec> infer_sgd_momentum(Specs inputs, const Attributes&) {
-  require_alike("sgd_momentum_update", inputs);
-  return {inputs[0], inputs[2]};
+void require_step(const char* op, const AdamUpdateOptions& options) {
+  require<ValueError>(options.step >= 1, "{}: steps count from 1, not {}", op, options.step);
+}
+void require_step(const char*, const SgdUpdateOptions&) {}
+
+/// One parameter: the rule's operands, then perhaps the numbers.
+template <class Rule>
+std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
+  constexpr size_t kOperands = Rule::kOperands;
+  require_alike(Rule::kName, inputs.first(kOperands));
+  if (inputs.size() == kOperands || !has_numbers(Rule::kName, inputs[kOperands]))
+    require_step(Rule::kName, attributes.as<typename Rule::Options>());
+  std::vector<TensorSpec> updated{inputs[0]};
+  updated.insert(updated.end(), inputs.begin() + 2, inputs.begin() + kOperands);
+  return updated;
 }
 
-std::vector<TensorSpec> infer_adam(Specs inputs, const Attributes& attributes) {
-  require_alike("adam_update", inputs);
-  require<ValueError>(attributes.as<AdamUpdateOptions>().step >= 1, "adam_update: steps count from 1, not {}",
-                      attributes.as<AdamUpdateOptions>().step);
-  return {inputs[0], inputs[2], inputs[3]};
-}
-
-std::vector<ReferenceTensor> sgd_reference(ReferenceInputs inputs, const Attributes& attributes) {
-  const auto& o = attributes.as<SgdUpdateOptions>();
-  ReferenceTensor p = inputs[0];
-  for (size_t i = 0; i < p.values.size(); ++i)
-    p.values[i] -= o.learning_rate * (inputs[1].values[i] + o.weight_decay * p.values[i]);
-  return {p};
-}
-
-std::vector<ReferenceTensor> sgd_momentum_reference(ReferenceInputs inputs, const Attributes& attributes) {
-  const auto& o = attributes.as<SgdUpdateOptions>();
-  ReferenceTensor p = inputs[0], b = inputs[2];
-  for (size_t i = 0; i < p.values.size(); ++i) {
-    double g = inputs[1].values[i] + o.weight_decay * p.values[i];
-    b.values[i] = o.first_step ? g : o.momentum * b.values[i] + (1 - o.dampening) * g;
-    p.values[i] -= o.learning_rate * (o.nesterov ? g + o.momentum * b.values[i] : b.values[i]);
+/// The numbers, then groups of the rule's operands.
+template <class Rule>
+std::vector<TensorSpec> infer_all(Specs inputs, const Attributes& attributes) {
+  constexpr size_t kOperands = Rule::kOperands;
+  require<ValueError>((inputs.size() - 1) % kOperands == 0, "{}: {} tensors are not groups of {}",
+                      Rule::kNameOfAll, inputs.size() - 1, kOperands);
+  if (!has_numbers(Rule::kNameOfAll, inputs[0]))
+    require_step(Rule::kNameOfAll, attributes.as<typename Rule::Options>());
+  require_same_dtype(Rule::kNameOfAll, inputs.subspan(1));
+  std::vector<TensorSpec> updated;
+  for (Specs rest = inputs.subspan(1); !rest.empty(); rest = rest.subspan(kOperands)) {
+    require_alike(Rule::kNameOfAll, rest.first(kOperands));
+    updated.push_back(rest[0]);
+    updated.insert(updated.end(), rest.begin() + 2, rest.begin() + kOperands);
   }
-  return {p, b};
+  return updated;
 }
 
-std::vector<ReferenceTensor> adam_reference(ReferenceInputs inputs, const Attributes& attributes) {
-  const auto& o = attributes.as<AdamUpdateOptions>();
-  ReferenceTensor p = inputs[0], m = inputs[2], v = inputs[3];
-  for (size_t i = 0; i < p.values.size(); ++i) {
-    double g = inputs[1].values[i];
+using Values = std::vector<double>;
+
+void update(const SgdUpdateOptions& o, StepNumbers n, Values& p, const Values& g) {
+  for (size_t i = 0; i < p.size(); ++i) p[i] -= n.learning_rate * (g[i] + o.weight_decay * p[i]);
+}
+
+void update(const SgdUpdateOptions& o, StepNumbers n, Values& p, const Values& gradient, Values& b) {
+  for (size_t i = 0; i < p.size(); ++i) {
+    double g = gradient[i] + o.weight_decay * p[i];
+    b[i] = n.step == 1 ? g : o.momentum * b[i] + (1 - o.dampening) * g;
+    p[i] -= n.learning_rate * (o.nesterov ? g + o.momentum * b[i] : b[i]);
+  }
+}
+
+void update(const AdamUpdateOptions& o, StepNumbers n, Values& p, const Values& gradient, Values& m,
+            Values& v) {
+  for (size_t i = 0; i < p.size(); ++i) {
+    double g = gradient[i];
     if (o.decoupled)
-      p.values[i] *= 1 - o.learning_rate * o.weight_decay;
+      p[i] *= 1 - n.learning_rate * o.weight_decay;
     else
-      g += o.weight_decay * p.values[i];
-    m.values[i] = o.beta1 * m.values[i] + (1 - o.beta1) * g;
-    v.values[i] = o.beta2 * v.values[i] + (1 - o.beta2) * g * g;
-    double mean = m.values[i] / (1 - std::pow(o.beta1, o.step)),
-           square = v.values[i] / (1 - std::pow(o.beta2, o.step));
-    p.values[i] -= o.learning_rate * mean / (std::sqrt(square) + o.epsilon);
+      g += o.weight_decay * p[i];
+    m[i] = o.beta1 * m[i] + (1 - o.beta1) * g;
+    v[i] = o.beta2 * v[i] + (1 - o.beta2) * g * g;
+    double mean = m[i] / (1 - std::pow(o.beta1, n.step)), square = v[i] / (1 - std::pow(o.beta2, n.step));
+    p[i] -= n.learning_rate * mean / (std::sqrt(square) + o.epsilon);
   }
-  return {p, m, v};
 }
 
-/// Cases over shapes and layouts for operands with these fills.
-template <class Options>
-void add_cases(std::vector<TestCase>& cases, const std::string& label, const std::vector<TestFill>& fills,
-               const Options& options) {
-  auto add = [&](const char* kind, Shape shape, TestLayout first, TestLayout second) {
-    TestCase c{label + kind, {}, Attributes::of(options)};
-    for (TestFill fill : fills) c.inputs.push_back({shape, fill, c.inputs.size() == 1 ? second : first});
-    cases.push_back(std::move(c));
-  };
+/// Updates a copy of one group; returns all but the gradient.
+template <class Rule>
+std::vector<ReferenceTensor> reference_of_group(ReferenceInputs group, const ReferenceTensor* numbers,
+                                                const Attributes& attributes) {
+  const auto& options = attributes.as<typename Rule::Options>();
+  StepNumbers n = step_numbers(options);
+  if (numbers && numbers->defined) n = {numbers->values[0], numbers->values[1]};
+  std::vector<ReferenceTensor> x(group.begin(), group.end());
+  if constexpr (Rule::kOperands == 2)
+    update(options, n, x[0].values, x[1].values);
+  else if constexpr (Rule::kOperands == 3)
+    update(options, n, x[0].values, x[1].values, x[2].values);
+  else
+    update(options, n, x[0].values, x[1].values, x[2].values, x[3].values);
+  x.erase(x.begin() + 1);
+  return x;
+}
+
+template <class Rule>
+std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
+  constexpr size_t kOperands = Rule::kOperands;
+  return reference_of_group<Rule>(inputs.first(kOperands),
+                                  inputs.size() > kOperands ? &inputs[kOperands] : nullptr, attributes);
+}
+
+template <class Rule>
+std::vector<ReferenceTensor> reference_of_all(ReferenceInputs inputs, const Attributes& attributes) {
+  std::vector<ReferenceTensor> updated;
+  for (auto rest = inputs.subspan(1); !rest.empty(); rest = rest.subspan(Rule::kOperands))
+    for (auto& tensor : reference_of_group<Rule>(rest.first(Rule::kOperands), &inputs[0], attributes))
+      updated.push_back(std::move(tensor));
+  return updated;
+}
+
+/// Second moments are not negative.
+TestFill fill_of_operand(int k) { return k == 3 ? TestFill{TestFill::apart, 0.3, 2} : TestFill{}; }
+
+/// One parameter's operands; `of_gradient` is the layout of operand 1.
+void add_group(TestCase& c, int operands, const Shape& shape, TestLayout layout, TestLayout of_gradient) {
+  for (int k = 0; k < operands; ++k)
+    c.inputs.push_back({shape, fill_of_operand(k), k == 1 ? of_gradient : layout});
+}
+
+TestInput numbers_input(TestFill fill, bool defined = true) {
+  TestInput numbers{{2}, fill};
+  numbers.dtype = {DType::f64};
+  numbers.defined = defined;
+  return numbers;
+}
+
+const TestFill kFirstStep{TestFill::constant, 1};     ///< learning rate 1 at step 1
+const TestFill kLaterStep{TestFill::integers, 2, 6};  ///< both at least 2
+
+std::vector<std::pair<const char*, SgdUpdateOptions>> labelled_options(SgdRule) {
+  return {{"plain", {0.05}}, {"decay", {0.1, 0, 0, 0.01}}};
+}
+
+std::vector<std::pair<const char*, SgdUpdateOptions>> labelled_options(SgdMomentumRule) {
+  return {{"momentum", {0.05, 0.9}},
+          {"nesterov", {0.05, 0.9, 0, 5e-4, true}},
+          {"first", {0.05, 0.9, 0.5, 0, false, true}},
+          {"dampening", {0.05, 0.9, 0.5, 0.01}}};
+}
+
+std::vector<std::pair<const char*, AdamUpdateOptions>> labelled_options(AdamRule) {
+  return {{"first", {.learning_rate = 0.01}},
+          {"tenth", {.learning_rate = 0.01, .weight_decay = 0.1, .step = 10}},
+          {"decoupled",
+           {.learning_rate = 0.01, .epsilon = 1e-3, .weight_decay = 0.1, .decoupled = true, .step = 3}}};
+}
+
+struct LayoutCase {
+  const char* label;
+  Shape shape;
+  TestLayout layout, of_gradient;
+};
+
+std::vector<LayoutCase> layout_cases() {
   const TestLayout rows = TestLayout::contiguous, nhwc = TestLayout::channels_last;
-  add(", odd", {1027}, rows, rows);
-  add(", one", {1}, rows, rows);
-  add(", empty", {0, 3}, rows, rows);
-  add(", channels_last", {4, 3, 2, 5}, nhwc, nhwc);
-  add(", mixed layouts", {4, 3, 2, 5}, nhwc, rows);
-  add(", sliced", {5, 7}, TestLayout::sliced, TestLayout::transposed);
+  return {{"odd", {1027}, rows, rows},
+          {"one", {1}, rows, rows},
+          {"empty", {0, 3}, rows, rows},
+          {"channels_last", {4, 3, 2, 5}, nhwc, nhwc},
+          {"mixed layouts", {4, 3, 2, 5}, nhwc, rows},
+          {"sliced", {5, 7}, TestLayout::sliced, TestLayout::transposed}};
 }
 
-std::vector<TestCase> sgd_cases() {
-  std::vector<TestCase> cases;
-  add_cases(cases, "plain", {{}, {}}, SgdUpdateOptions{0.05});
-  add_cases(cases, "decay", {{}, {}}, SgdUpdateOptions{0.1, 0, 0, 0.01});
-  return cases;
+template <class Rule>
+std::vector<TestCase> cases() {
+  std::vector<TestCase> list;
+  for (auto& [label, options] : labelled_options(Rule()))
+    for (const LayoutCase& one : layout_cases()) {
+      list.push_back({std::string(label) + ", " + one.label, {}, Attributes::of(options)});
+      add_group(list.back(), Rule::kOperands, one.shape, one.layout, one.of_gradient);
+    }
+  for (TestFill fill : {kFirstStep, kLaterStep}) {
+    list.push_back({"numbers", {}, Attributes::of(labelled_options(Rule()).back().second)});
+    add_group(list.back(), Rule::kOperands, {67}, TestLayout::contiguous, TestLayout::contiguous);
+    list.back().inputs.push_back(numbers_input(fill));
+  }
+  return list;
 }
 
-std::vector<TestCase> sgd_momentum_cases() {
-  std::vector<TestCase> cases;
-  add_cases(cases, "momentum", {{}, {}, {}}, SgdUpdateOptions{0.05, 0.9});
-  add_cases(cases, "dampening", {{}, {}, {}}, SgdUpdateOptions{0.05, 0.9, 0.5, 0.01});
-  add_cases(cases, "nesterov", {{}, {}, {}}, SgdUpdateOptions{0.05, 0.9, 0, 5e-4, true});
-  add_cases(cases, "first", {{}, {}, {}}, SgdUpdateOptions{0.05, 0.9, 0.5, 0, false, true});
-  return cases;
-}
-
-std::vector<TestCase> adam_cases() {
-  const TestFill square{TestFill::apart, 0.3, 2};
-  std::vector<TestCase> cases;
-  add_cases(cases, "first", {{}, {}, {}, square}, AdamUpdateOptions{.learning_rate = 0.01});
-  add_cases(cases, "tenth", {{}, {}, {}, square},
-            AdamUpdateOptions{.learning_rate = 0.01, .weight_decay = 0.1, .step = 10});
-  add_cases(cases, "decoupled", {{}, {}, {}, square},
-            AdamUpdateOptions{
-                .learning_rate = 0.01, .epsilon = 1e-3, .weight_decay = 0.1, .decoupled = true, .step = 3});
-  return cases;
+template <class Rule>
+std::vector<TestCase> cases_of_all() {
+  std::vector<TestCase> list;
+  auto add = [&](const char* label, const auto& options, const TestInput& numbers) -> TestCase& {
+    list.push_back({label, {numbers}, Attributes::of(options)});
+    return list.back();
+  };
+  for (auto& [label, options] : labelled_options(Rule())) {
+    TestCase& c = add(label, options, numbers_input({}, false));
+    for (const LayoutCase& one : layout_cases())
+      add_group(c, Rule::kOperands, one.shape, one.layout, one.of_gradient);
+  }
+  const auto options = labelled_options(Rule()).back().second;
+  const TestLayout rows = TestLayout::contiguous;
+  add_group(add("one parameter", options, numbers_input(kFirstStep)), Rule::kOperands, {3, 5}, rows, rows);
+  TestCase& many = add("many parameters", options, numbers_input(kLaterStep));
+  for (int64_t i = 0; i < 70; ++i) add_group(many, Rule::kOperands, {i % 7, 3}, rows, rows);
+  TestCase& empty = add("nothing", options, numbers_input(kLaterStep));
+  for (int i = 0; i < 2; ++i) add_group(empty, Rule::kOperands, {0}, rows, rows);
+  return list;
 }
 
 /// A few roundings of numbers as large as the operands; Adam squares gradients of up to 2.
 ErrorModel error(Specs, const Attributes&) { return {ErrorModel::largest_input, 8}; }
 
-/// Row loops: the step works on registers, the operands do not overlap.
-template <class T, class Step>
-void update_row(const Step& step, int64_t count, T* __restrict p, const T* __restrict g) {
-  for (int64_t i = 0; i < count; ++i) {
-    HostCompute<T> parameter = p[i];
-    step(parameter, g[i]);
-    p[i] = T(parameter);
-  }
+template <class Rule>
+void register_rule(Registry& registry, const std::string& summary, const std::vector<int>& mutates) {
+  registry.add({.name = Rule::kName,
+                .summary = summary,
+                .options = &schema_of<typename Rule::Options>(),
+                .infer = infer<Rule>,
+                .reference = reference<Rule>,
+                .mutates = mutates,
+                .cases = cases<Rule>,
+                .error = error});
+  registry.add({.name = Rule::kNameOfAll,
+                .summary = "for each parameter " + summary,
+                .options = &schema_of<typename Rule::Options>(),
+                .dtype_operand = 1,
+                .infer = infer_all<Rule>,
+                .reference = reference_of_all<Rule>,
+                .mutates = mutates,
+                .group_begin = 1,
+                .group_size = Rule::kOperands,
+                .cases = cases_of_all<Rule>,
+                .error = error});
 }
 
-template <class T, class Step>
-void update_row(const Step& step, int64_t count, T* __restrict p, const T* __restrict g, T* __restrict b) {
-  for (int64_t i = 0; i < count; ++i) {
-    HostCompute<T> parameter = p[i], buffer = b[i];
-    step(parameter, g[i], buffer);
-    p[i] = T(parameter), b[i] = T(buffer);
-  }
+void update_all(const Op& op, const Tensor& numbers, const std::vector<Tensor>& groups,
+                const Attributes& attributes) {
+  if (groups.empty()) return;
+  std::vector<Tensor> inputs{numbers};
+  inputs.insert(inputs.end(), groups.begin(), groups.end());
+  apply_in_place(op, std::move(inputs), attributes);
 }
 
-template <class T, class Step>
-void update_row(const Step& step, int64_t count, T* __restrict p, const T* __restrict g, T* __restrict m,
-                T* __restrict v) {
-  for (int64_t i = 0; i < count; ++i) {
-    HostCompute<T> parameter = p[i], first = m[i], second = v[i];
-    step(parameter, g[i], first, second);
-    p[i] = T(parameter), m[i] = T(first), v[i] = T(second);
-  }
-}
-
-/// Walks K operands together; rows that are dense in all of them in one loop, others element by element.
-template <class T, class Step, size_t... K>
-void update(const Call& call, const Step& step, std::index_sequence<K...>) {
-  constexpr int kOperands = sizeof...(K);
-  auto nest = make_strided<kOperands>(call.input(0).shape, {call.input(K).strides...});
-  for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
-    if (((s[K] == 1) && ...)) return update_row<T>(step, count, call.input(K).template as<T>() + o[K]...);
-    for (int64_t i = 0; i < count; ++i)
-      update_row<T>(step, 1, call.input(K).template as<T>() + o[K] + i * s[K]...);
-  });
-}
-
-void run_sgd(const Call& call) {
-  with_floating_type(call.input(0).dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    update<T>(call, sgd_step<HostCompute<T>>(call.options<SgdUpdateOptions>()),
-              std::make_index_sequence<2>{});
-  });
-}
-
-void run_sgd_momentum(const Call& call) {
-  with_floating_type(call.input(0).dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    update<T>(call, sgd_momentum_step<HostCompute<T>>(call.options<SgdUpdateOptions>()),
-              std::make_index_sequence<3>{});
-  });
-}
-
-void run_adam(const Call& call) {
-  with_floating_type(call.input(0).dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    update<T>(call, adam_step<HostCompute<T>>(call.options<AdamUpdateOptions>()),
-              std::make_index_sequence<4>{});
-  });
+/// With the numbers behind, where they are given.
+std::vector<Tensor> operands(std::vector<Tensor> inputs, const Tensor& numbers) {
+  if (numbers.defined()) inputs.push_back(numbers);
+  return inputs;
 }
 
 }  // namespace
@@ -189,51 +260,47 @@ void run_adam(const Call& call) {
 namespace ops {
 
 void register_optimizer_update(Registry& registry) {
-  registry.add({.name = "sgd_update",
-                .summary = "p -= rate·(g + weight_decay·p)",
-                .options = &schema_of<SgdUpdateOptions>(),
-                .infer = infer_sgd,
-                .reference = sgd_reference,
-                .mutates = {0},
-                .cases = sgd_cases,
-                .error = error});
-  registry.add({.name = "sgd_momentum_update",
-                .summary = "b = momentum·b + (1 - dampening)·g, p -= rate·b",
-                .options = &schema_of<SgdUpdateOptions>(),
-                .infer = infer_sgd_momentum,
-                .reference = sgd_momentum_reference,
-                .mutates = {0, 2},
-                .cases = sgd_momentum_cases,
-                .error = error});
-  registry.add({.name = "adam_update",
-                .summary = "moments m and v of the gradient, p -= rate·m̂ / (√v̂ + ε)",
-                .options = &schema_of<AdamUpdateOptions>(),
-                .infer = infer_adam,
-                .reference = adam_reference,
-                .mutates = {0, 2, 3},
-                .cases = adam_cases,
-                .error = error});
-  registry.add_variant("sgd_update", {.name = "loop", .device = DeviceKind::cpu, .run = run_sgd});
-  registry.add_variant("sgd_momentum_update",
-                       {.name = "loop", .device = DeviceKind::cpu, .run = run_sgd_momentum});
-  registry.add_variant("adam_update", {.name = "loop", .device = DeviceKind::cpu, .run = run_adam});
+  register_rule<SgdRule>(registry, "p -= rate·(g + weight_decay·p)", {0});
+  register_rule<SgdMomentumRule>(registry, "b = momentum·b + (1 - dampening)·g, p -= rate·b", {0, 2});
+  register_rule<AdamRule>(registry, "moments m and v of the gradient, p -= rate·m̂ / (√v̂ + ε)", {0, 2, 3});
 }
 
 }  // namespace ops
 
 void sgd_update(const Tensor& parameter, const Tensor& gradient, const Tensor& momentum_buffer,
-                const SgdUpdateOptions& options) {
+                const SgdUpdateOptions& options, const Tensor& numbers) {
   static const Op &plain = op_named("sgd_update"), &with_momentum = op_named("sgd_momentum_update");
   if (momentum_buffer.defined())
-    return apply_in_place(with_momentum, {parameter, gradient, momentum_buffer}, Attributes::of(options));
+    return apply_in_place(with_momentum, operands({parameter, gradient, momentum_buffer}, numbers),
+                          Attributes::of(options));
   require<ValueError>(options.momentum == 0, "sgd_update: momentum {} needs a buffer", options.momentum);
-  apply_in_place(plain, {parameter, gradient}, Attributes::of(options));
+  apply_in_place(plain, operands({parameter, gradient}, numbers), Attributes::of(options));
 }
 
 void adam_update(const Tensor& parameter, const Tensor& gradient, const Tensor& first_moment,
-                 const Tensor& second_moment, const AdamUpdateOptions& options) {
+                 const Tensor& second_moment, const AdamUpdateOptions& options, const Tensor& numbers) {
   static const Op& op = op_named("adam_update");
-  apply_in_place(op, {parameter, gradient, first_moment, second_moment}, Attributes::of(options));
+  apply_in_place(op, operands({parameter, gradient, first_moment, second_moment}, numbers),
+                 Attributes::of(options));
+}
+
+void sgd_update_all(const Tensor& numbers, const std::vector<Tensor>& groups,
+                    const SgdUpdateOptions& options) {
+  static const Op& op = op_named("sgd_update_all");
+  require<ValueError>(options.momentum == 0, "sgd_update_all: momentum {} needs buffers", options.momentum);
+  update_all(op, numbers, groups, Attributes::of(options));
+}
+
+void sgd_momentum_update_all(const Tensor& numbers, const std::vector<Tensor>& groups,
+                             const SgdUpdateOptions& options) {
+  static const Op& op = op_named("sgd_momentum_update_all");
+  update_all(op, numbers, groups, Attributes::of(options));
+}
+
+void adam_update_all(const Tensor& numbers, const std::vector<Tensor>& groups,
+                     const AdamUpdateOptions& options) {
+  static const Op& op = op_named("adam_update_all");
+  update_all(op, numbers, groups, Attributes::of(options));
 }
 
 }  // namespace treadle
