@@ -10,16 +10,18 @@ Adam::Adam(std::vector<NamedTensor> parameters, double learning_rate, const Adam
   add_slot("second_moment");
 }
 
-void Adam::update(size_t index, const Tensor& parameter, const Tensor& gradient) {
+void Adam::update(const Tensor& numbers, const std::vector<Tensor>& groups) {
   AdamUpdateOptions options;
-  options.learning_rate = learning_rate();
   options.beta1 = options_.beta1;
   options.beta2 = options_.beta2;
   options.epsilon = options_.epsilon;
   options.weight_decay = options_.weight_decay;
   options.decoupled = options_.decoupled;
-  options.step = step_count();
-  adam_update(parameter, gradient, slot(index, 0), slot(index, 1), options);
+  if (!numbers.defined()) {
+    options.learning_rate = learning_rate();
+    options.step = step_count();
+  }
+  adam_update_all(numbers, groups, options);
 }
 
 }  // namespace treadle

@@ -19,7 +19,8 @@ class TREADLE_API Adam final : public Optimizer {
   Adam(std::vector<NamedTensor> parameters, double learning_rate, const AdamOptions& options = {});
 
  protected:
-  void update(size_t index, const Tensor& parameter, const Tensor& gradient) override;
+  std::string name() const override { return "Adam"; }
+  void update(const Tensor& numbers, const std::vector<Tensor>& groups) override;
 
  private:
   AdamOptions options_;

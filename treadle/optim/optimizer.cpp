@@ -1,18 +1,39 @@
 #include "treadle/optim/optimizer.h"
 
+#include <algorithm>
 #include <map>
 
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/recording.h"
 #include "treadle/ops/copy.h"
 #include "treadle/optim/adam.h"
 #include "treadle/optim/sgd.h"
 
 namespace treadle {
 
+namespace {
+
+void check_learning_rate(double value) {
+  require<ValueError>(value >= 0, "the learning rate is {}, it cannot be negative", value);
+}
+
+}  // namespace
+
 Optimizer::Optimizer(std::vector<NamedTensor> parameters, double learning_rate)
-    : parameters_(std::move(parameters)), learning_rate_(learning_rate) {
-  require<ValueError>(learning_rate >= 0, "the learning rate is {}, it cannot be negative", learning_rate);
+    : parameters_(std::move(parameters)), numbers_(std::make_shared<Numbers>(Numbers{learning_rate})) {
+  check_learning_rate(learning_rate);
+}
+
+void Optimizer::set_learning_rate(double value) {
+  check_learning_rate(value);
+  numbers_->schedule.reset();
+  numbers_->learning_rate = value;
+}
+
+void Optimizer::Numbers::begin_step() {
+  if (schedule) learning_rate = schedule->at(step_count);
+  ++step_count;
 }
 
 void Optimizer::add_slot(const std::string& name) {
@@ -22,12 +43,38 @@ void Optimizer::add_slot(const std::string& name) {
   slots_.push_back(std::move(slot));
 }
 
+std::vector<Optimizer::Batch> Optimizer::batches() const {
+  std::vector<Batch> all;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& parameter = parameters_[i].tensor;
+    Tensor gradient = parameter.grad();
+    if (!gradient.defined()) continue;
+    auto batch = std::find_if(all.begin(), all.end(), [&](const Batch& b) {
+      return b.device == parameter.device() && b.dtype == parameter.dtype();
+    });
+    if (batch == all.end()) batch = all.insert(all.end(), {parameter.device(), parameter.dtype(), {}});
+    batch->groups.insert(batch->groups.end(), {parameter, gradient});
+    for (const Slot& slot : slots_) batch->groups.push_back(slot.tensors[i]);
+  }
+  return all;
+}
+
 void Optimizer::step() {
   NoGrad no_grad;
-  ++step_count_;
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    Tensor gradient = parameters_[i].tensor.grad();
-    if (gradient.defined()) update(i, parameters_[i].tensor, gradient);
+  if (Recording* current = recording()) return record(*current, batches());
+  numbers_->begin_step();
+  for (const Batch& batch : batches()) update({}, batch.groups);
+}
+
+void Optimizer::record(Recording& recording, const std::vector<Batch>& batches) {
+  recording.depends_on(life_, "optimizer " + name());
+  recording.before_replay([numbers = numbers_] { numbers->begin_step(); });
+  for (const Batch& batch : batches) {
+    Tensor numbers = recording.changing_numbers(2, batch.device, [numbers = numbers_](double* values) {
+      values[0] = numbers->learning_rate;
+      values[1] = double(numbers->step_count);
+    });
+    update(numbers, batch.groups);
   }
 }
 
@@ -36,7 +83,7 @@ void Optimizer::zero_grad() {
 }
 
 std::vector<NamedTensor> Optimizer::state() const {
-  std::vector<NamedTensor> result{{"step", Tensor::from(std::vector<int64_t>{step_count_}, {1})}};
+  std::vector<NamedTensor> result{{"step", Tensor::from(std::vector<int64_t>{numbers_->step_count}, {1})}};
   for (const Slot& slot : slots_)
     for (size_t i = 0; i < parameters_.size(); ++i)
       result.push_back({parameters_[i].name + "." + slot.name, slot.tensors[i]});
@@ -57,7 +104,7 @@ void Optimizer::load_state(const std::vector<NamedTensor>& values) {
     require<DTypeError>(by_name[name].dtype() == target.dtype(), "the optimizer's '{}' is {}, expected {}",
                         name, name_of(by_name[name].dtype()), name_of(target.dtype()));
   NoGrad no_grad;
-  step_count_ = by_name["step"].data<int64_t>()[0];
+  numbers_->step_count = by_name["step"].data<int64_t>()[0];
   for (size_t i = 1; i < targets.size(); ++i)
     copy_into(targets[i].tensor, to(by_name[targets[i].name], targets[i].tensor.device()));
 }

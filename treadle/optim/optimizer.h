@@ -2,15 +2,25 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "treadle/nn/module.h"
+#include "treadle/optim/schedule.h"
 
 namespace treadle {
 
+class Recording;
+
+/// One step count serves all parameters: one whose first gradient arrives late is updated as at that step.
+///
+/// While a program is recorded, step() writes the update down and counts nothing. Each replay then counts a
+/// step of its own, with the learning rate of that time; set_learning_rate(), set_schedule() and load_state()
+/// take effect in the next replay.
 class TREADLE_API Optimizer {
  public:
+  /// Throws ValueError for a negative learning rate.
   Optimizer(std::vector<NamedTensor> parameters, double learning_rate);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
@@ -21,10 +31,14 @@ class TREADLE_API Optimizer {
   /// Drops all gradients.
   void zero_grad();
 
-  double learning_rate() const { return learning_rate_; }
-  void set_learning_rate(double value) { learning_rate_ = value; }
+  /// The rate of the last step, or the one set since.
+  double learning_rate() const { return numbers_->learning_rate; }
+  /// For the steps to come; ends a schedule.
+  void set_learning_rate(double value);
+  /// From now on each step takes the rate schedule.at(steps made before it).
+  void set_schedule(const Schedule& schedule) { numbers_->schedule = schedule; }
   /// Updates made so far.
-  int64_t step_count() const { return step_count_; }
+  int64_t step_count() const { return numbers_->step_count; }
 
   /// "step" (i64) and one tensor per parameter and slot, named "conv1.weight.momentum".
   std::vector<NamedTensor> state() const;
@@ -34,18 +48,39 @@ class TREADLE_API Optimizer {
  protected:
   /// What an optimizer keeps for each parameter, zero at first; names such as "momentum".
   void add_slot(const std::string& name);
-  Tensor slot(size_t parameter, size_t index) const { return slots_[index].tensors[parameter]; }
-  virtual void update(size_t index, const Tensor& parameter, const Tensor& gradient) = 0;
+  /// "Adam", for messages.
+  virtual std::string name() const = 0;
+  /// Updates parameters of one dtype and device. `groups` holds for each the parameter, its gradient and its
+  /// slots in the order of add_slot. `numbers`, where defined, holds learning rate and step number, see
+  /// ops/optimizer_update.h; else they are learning_rate() and step_count().
+  virtual void update(const Tensor& numbers, const std::vector<Tensor>& groups) = 0;
 
  private:
   struct Slot {
     std::string name;
     std::vector<Tensor> tensors;
   };
+  /// Parameters that one call can update.
+  struct Batch {
+    Device device;
+    DType dtype;
+    std::vector<Tensor> groups;
+  };
+  /// What changes from step to step. Recorded programs share it, and may outlive the optimizer.
+  struct Numbers {
+    double learning_rate;
+    int64_t step_count = 0;
+    std::optional<Schedule> schedule = {};
+    void begin_step();
+  };
+
+  std::vector<Batch> batches() const;
+  void record(Recording& recording, const std::vector<Batch>& batches);
+
   std::vector<NamedTensor> parameters_;
   std::vector<Slot> slots_;
-  double learning_rate_;
-  int64_t step_count_ = 0;
+  std::shared_ptr<Numbers> numbers_;
+  std::shared_ptr<const int> life_ = std::make_shared<const int>();  ///< expires with the optimizer
 };
 
 /// `sgd`, `momentum` (SGD with momentum 0.9), `adam` or `adamw`. Throws ValueError listing them.

@@ -13,15 +13,20 @@ Sgd::Sgd(std::vector<NamedTensor> parameters, double learning_rate, const SgdOpt
   if (options.momentum != 0) add_slot("momentum");
 }
 
-void Sgd::update(size_t index, const Tensor& parameter, const Tensor& gradient) {
+void Sgd::update(const Tensor& numbers, const std::vector<Tensor>& groups) {
   SgdUpdateOptions options;
-  options.learning_rate = learning_rate();
   options.momentum = options_.momentum;
   options.dampening = options_.dampening;
   options.weight_decay = options_.weight_decay;
   options.nesterov = options_.nesterov;
-  options.first_step = step_count() == 1;
-  sgd_update(parameter, gradient, options_.momentum != 0 ? slot(index, 0) : Tensor(), options);
+  if (!numbers.defined()) {
+    options.learning_rate = learning_rate();
+    options.first_step = step_count() == 1;
+  }
+  if (options_.momentum != 0)
+    sgd_momentum_update_all(numbers, groups, options);
+  else
+    sgd_update_all(numbers, groups, options);
 }
 
 }  // namespace treadle

@@ -20,7 +20,8 @@ class TREADLE_API Sgd final : public Optimizer {
   Sgd(std::vector<NamedTensor> parameters, double learning_rate, const SgdOptions& options = {});
 
  protected:
-  void update(size_t index, const Tensor& parameter, const Tensor& gradient) override;
+  std::string name() const override { return "Sgd"; }
+  void update(const Tensor& numbers, const std::vector<Tensor>& groups) override;
 
  private:
   SgdOptions options_;
