@@ -18,7 +18,7 @@ void check_operands(const char* op, const TensorSpec& x, const TensorSpec& label
                       "{}: labels are {}, not i64 or i32", op, name_of(labels.dtype));
 }
 
-/// The loss, and the softmax of x for the gradient.
+/// The loss, and the softmax of x for the gradient, or the gradient itself.
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   check_operands("cross_entropy", inputs[0], inputs[1]);
   require<ShapeError>(inputs[0].shape.numel() > 0 || inputs[0].shape[0] == 0,
@@ -62,6 +62,16 @@ std::vector<ReferenceTensor> gradient_reference(ReferenceInputs inputs, const At
     dx.values[i] *= inputs[2].values[options.keeps_terms() ? n : 0] / options.divisor(samples);
   }
   return {dx};
+}
+
+/// The probabilities, with the gradient of the loss, or of the sum of all losses, in their place.
+std::vector<ReferenceTensor> reference_with_gradient(ReferenceInputs inputs, const Attributes& attributes) {
+  auto outputs = reference(inputs, attributes);
+  const int64_t samples = inputs[0].shape[0], classes = inputs[0].shape[1];
+  auto& dx = outputs[1].values;
+  for (int64_t n = 0; n < samples; ++n) dx[n * classes + int64_t(inputs[1].values[n])] -= 1;
+  for (double& value : dx) value /= attributes.as<LossOptions>().divisor(samples);
+  return outputs;
 }
 
 std::vector<Tensor> gradient(const GradientContext& context) {
@@ -147,6 +157,13 @@ void register_cross_entropy(Registry& registry) {
                 .not_differentiable = {1},
                 .cases = cases,
                 .error = error});
+  registry.add({.name = "cross_entropy_with_gradient",
+                .summary = "the loss of cross_entropy, and its gradient dx for an upstream gradient of 1",
+                .options = &schema_of<LossOptions>(),
+                .infer = infer,
+                .reference = reference_with_gradient,
+                .cases = cases,
+                .error = error});
   registry.add(
       {.name = "cross_entropy_gradient",
        .summary = "dx[n,c] = (probabilities[n,c] - [c = labels[n]])·dloss, divided by N for the mean",
@@ -162,6 +179,13 @@ void register_cross_entropy(Registry& registry) {
 Tensor cross_entropy(const Tensor& x, const Tensor& labels, const std::string& reduction) {
   static const Op& op = op_named("cross_entropy");
   return apply(op, {x, labels}, Attributes::of(LossOptions{reduction}))[0];
+}
+
+LossWithGradient cross_entropy_with_gradient(const Tensor& x, const Tensor& labels,
+                                             const std::string& reduction) {
+  static const Op& op = op_named("cross_entropy_with_gradient");
+  auto outputs = apply(op, {x, labels}, Attributes::of(LossOptions{reduction}));
+  return {outputs[0], outputs[1]};
 }
 
 }  // namespace treadle
