@@ -173,18 +173,113 @@ void pool_places(const DirectPlaces& places, const DirectWindows& windows, const
   }
 }
 
-void run(const DirectPlaces& places, const DirectWindows& windows, const DirectFilters& filters,
-         int64_t first_window, const PooledOutput& output, void* memory) {
-  const DirectScratch scratch(memory, places.rows * places.columns, windows.rows * windows.columns);
+constexpr int kFusedVectors = HWY_MIN(kVectors, 2);
+constexpr int kFusedWindows = kFusedVectors == 1 ? 2 : 1;
+
+/// The largest of `Windows` whole 2×2 windows for `Vectors` vectors of filters, whose sums stay in registers:
+/// x[i] is the first place of window i.
+template <int Windows, int Vectors>
+HWY_INLINE void multiply_and_pool(const float* const* x, const DirectPlaces& places,
+                                  const float* HWY_RESTRICT w, bool relu, float* const* y,
+                                  uint8_t* const* choice) {
+  const Floats d;
+  const float* rows[4 * Windows];
+  Vector sums[4 * Windows][Vectors];
+#pragma GCC unroll 8
+  for (int i = 0; i < 4 * Windows; ++i) {
+    rows[i] = x[i / 4] + i % 4 / 2 * places.row_step + i % 2 * places.column_step;
+#pragma GCC unroll 2
+    for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::Zero(d);
+  }
+  for (int64_t t = 0; t < places.tap_count; ++t, w += kDirectFilters) {
+    const int64_t tap = places.taps[t];
+    Vector filters[Vectors];
+#pragma GCC unroll 2
+    for (int j = 0; j < Vectors; ++j) filters[j] = hn::Load(d, w + j * kLanes);
+#pragma GCC unroll 8
+    for (int i = 0; i < 4 * Windows; ++i) {
+      const Vector pixel = hn::Set(d, rows[i][tap]);
+#pragma GCC unroll 2
+      for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::MulAdd(pixel, filters[j], sums[i][j]);
+    }
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < Windows; ++i)
+#pragma GCC unroll 2
+    for (int j = 0; j < Vectors; ++j) {
+      Largest<Floats> largest(d, sums[4 * i][j], 0);
+      largest.look_at(d, sums[4 * i + 1][j], 1);
+      largest.look_at(d, sums[4 * i + 2][j], 2);
+      largest.look_at(d, sums[4 * i + 3][j], 3);
+      largest.store(d, hn::Load(d, w + j * kLanes), relu, y[i] + j * kLanes, choice[i] + j * kLanes);
+    }
+}
+
+/// Whether all windows are 2×2, whole, and the filters fit into the first-level cache.
+bool can_fuse(const DirectPlaces& places, const DirectWindows& windows) {
+  if (windows.height != 2 || windows.width != 2 || places.tap_count > kTapsPerPass) return false;
+  const auto whole = [](int64_t first, int64_t count, int64_t step, int64_t padding, int64_t begin,
+                        int64_t size) {
+    return first * step - padding >= begin && (first + count - 1) * step - padding + 2 <= begin + size;
+  };
+  return whole(windows.first_row, windows.rows, windows.row_step, windows.top, places.first_row,
+               places.rows) &&
+         whole(0, windows.columns, windows.column_step, windows.left, places.first_column, places.columns);
+}
+
+/// `Vectors` vectors of filters of all windows; a row's last windows are done twice where they do not fill a
+/// tile.
+template <int Windows, int Vectors>
+void fuse_windows(const DirectPlaces& places, const DirectWindows& windows, const float* w, int64_t first,
+                  const PooledBlock<kDirectFilters>& block) {
+  const int64_t top = windows.first_row * windows.row_step - windows.top - places.first_row,
+                left = -windows.left - places.first_column;
+  for (int64_t p = 0; p < windows.rows; ++p) {
+    const float* row = places.x + (top + p * windows.row_step) * places.row_step + left * places.column_step;
+    for (int64_t q = 0; q < windows.columns; q += Windows) {
+      const float* x[Windows];
+      float* y[Windows];
+      uint8_t* choice[Windows];
+      for (int i = 0; i < Windows; ++i) {
+        const int64_t column = HWY_MIN(q + i, windows.columns - 1);
+        const int64_t offset = (p * windows.columns + column) * block.step + first;
+        x[i] = row + column * windows.column_step * places.column_step;
+        y[i] = block.y + offset, choice[i] = block.choice + offset;
+      }
+      multiply_and_pool<Windows, Vectors>(x, places, w + first, block.output.relu, y, choice);
+    }
+  }
+}
+
+void run_fused(const DirectPlaces& places, const DirectWindows& windows, const DirectFilters& filters,
+               const PooledBlock<kDirectFilters>& block) {
+  if (kVectors > 1 && filters.count <= kLanes)
+    return fuse_windows<2, 1>(places, windows, filters.w, 0, block);
+  for (int64_t k = 0; k < filters.count; k += kFusedVectors * kLanes)
+    fuse_windows<kFusedWindows, kFusedVectors>(places, windows, filters.w, k, block);
+}
+
+/// The same by way of results in memory.
+void run_in_two_steps(const DirectPlaces& places, const DirectWindows& windows, const DirectFilters& filters,
+                      const DirectScratch& scratch, const PooledBlock<kDirectFilters>& block) {
   list_offsets(places, scratch.offsets);
   const bool narrow = kVectors > 1 && filters.count <= kLanes;
   (narrow ? multiply_places<kNarrowTileRows, 1>
           : multiply_places<kTileRows, kVectors>)(places, scratch.offsets, filters.w, scratch.results);
+  (narrow ? pool_places<1> : pool_places<kVectors>)(places, windows, scratch.results,
+                                                    filters.w + places.tap_count * kDirectFilters, block);
+}
+
+void run(const DirectPlaces& places, const DirectWindows& windows, const DirectFilters& filters,
+         int64_t first_window, const PooledOutput& output, void* memory) {
+  const DirectScratch scratch(memory, places.rows * places.columns, windows.rows * windows.columns);
   PooledBlock<kDirectFilters> block{output,        first_window, filters.first,
                                     filters.count, scratch.y,    scratch.choice};
   block.place_in_output();
-  (narrow ? pool_places<1> : pool_places<kVectors>)(places, windows, scratch.results,
-                                                    filters.w + places.tap_count * kDirectFilters, block);
+  if (can_fuse(places, windows))
+    run_fused(places, windows, filters, block);
+  else
+    run_in_two_steps(places, windows, filters, scratch, block);
   block.copy_out(windows.rows * windows.columns);
 }
 
