@@ -37,6 +37,7 @@ void ReplayWorkspace::reset() {
 }
 
 void ReplayWorkspace::grow() {
+  reset();
   if (largest_ <= capacity_) return;
   block_ = make_intrusive<Storage>(device_, largest_);
   capacity_ = largest_;

@@ -67,8 +67,9 @@ void Optimizer::step() {
 }
 
 void Optimizer::record(Recording& recording, const std::vector<Batch>& batches) {
-  recording.depends_on(life_, "optimizer " + name());
-  recording.before_replay([numbers = numbers_] { numbers->begin_step(); });
+  recording.depends_on(life_, "the optimizer " + name(), {});
+  recording.before_replay([numbers = numbers_] { numbers->begin_step(); },
+                          [numbers = numbers_] { --numbers->step_count; });
   for (const Batch& batch : batches) {
     Tensor numbers = recording.changing_numbers(2, batch.device, [numbers = numbers_](double* values) {
       values[0] = numbers->learning_rate;
