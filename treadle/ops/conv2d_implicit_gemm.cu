@@ -6,7 +6,7 @@
 ///   conv2d_input_gradient    n, h, w         channels        filters, r, s
 ///   conv2d_weight_gradient   filters         channels, r, s  n, p, q; cut into splits that are added
 ///   afterwards
-#include "treadle/ops/conv2d_geometry.h"
+#include "treadle/ops/conv2d_taps.cuh"
 #include "treadle/ops/device_variant.h"
 
 namespace treadle::TREADLE_TARGET {
@@ -17,26 +17,6 @@ constexpr int kPerThread = 4;
 constexpr int kPitch =
     kTile + 2;  ///< of a tile in shared memory: a warp stores 16 depths of 2 rows into 32 banks
 constexpr int64_t kLargest = 1 << 30;
-
-/// A channel or filter of the group and a place in the window.
-struct Tap {
-  int feature, r, s;
-};
-
-/// Tap number `index`; features lie innermost where the tensor they are read from is channels-last.
-__device__ inline Tap tap_at(const Conv2dGeometry& g, int index, int features, bool features_innermost) {
-  const int R = int(g.R), S = int(g.S);
-  if (features_innermost) return {index % features, index / features / S, index / features % S};
-  return {index / S / R, index / S % R, index % S};
-}
-
-/// Image and place number `index` of planes of `height` × `width`.
-struct Place {
-  int n, h, w;
-};
-__device__ inline Place place_at(int index, int height, int width) {
-  return {index / width / height, index / width % height, index % width};
-}
 
 template <class T>
 struct ForwardProduct {
