@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/command.h"
 #include "cli/format.h"
+#include "cli/settings_options.h"
 #include "cli/timing.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
@@ -20,6 +20,13 @@
 
 namespace treadle::cli {
 namespace {
+
+struct OpBench {
+  std::string op, dtype = "f32";
+  double seconds = 0.3;
+  RunSettings settings;
+  bool json = false;
+};
 
 /// Inputs of a size that matters in practice; ops not named here are timed on their largest test case.
 struct BenchCase {
@@ -105,9 +112,7 @@ std::vector<std::string> variants_for(const Op& op, const PreparedCase& entry, D
   return names;
 }
 
-}  // namespace
-
-int run_op_bench(const OpBench& bench) {
+int run(const OpBench& bench) {
   Device device = apply_run_settings(bench.settings);
   const Op& op = op_named(bench.op);
   require<ValueError>(!op.direct && op.mutates.empty(),
@@ -145,6 +150,21 @@ int run_op_bench(const OpBench& bench) {
   else
     fmt::print("{} on {}, {}\n{}", op.name, to_string(device), bench.dtype, table(rows, {2, 3, 4}));
   return kSuccess;
+}
+
+}  // namespace
+
+Action add_op_bench(CLI::App& app) {
+  auto bench = std::make_shared<OpBench>();
+  app.add_option("OP", bench->op, "The op's name")->required();
+  app.add_option("--seconds", bench->seconds, "Time per variant and case")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--dtype", bench->dtype, "Element type")->capture_default_str();
+  add_run_settings(app, bench->settings);
+  app.add_flag("--json", bench->json, "One JSON object on the last line");
+  app.footer("Example: treadle bench op matmul --device simt");
+  return [bench] { return run(*bench); };
 }
 
 }  // namespace treadle::cli

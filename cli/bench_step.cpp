@@ -4,91 +4,108 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/command.h"
 #include "cli/format.h"
+#include "cli/settings_options.h"
+#include "cli/step_work.h"
+#include "cli/thread_binding.h"
 #include "cli/timing.h"
+#include "treadle/core/allocator.h"
 #include "treadle/core/parallel_for.h"
-#include "treadle/core/runtime.h"
-#include "treadle/graph/autograd.h"
-#include "treadle/models/model.h"
-#include "treadle/ops/cross_entropy.h"
-#include "treadle/optim/optimizer.h"
-#include "treadle/train/evaluate.h"
+#include "treadle/core/version.h"
 
 namespace treadle::cli {
 namespace {
 
-/// Steps of training or inference on shuffled batches of a data set.
-class Steps {
- public:
-  Steps(const StepBench& bench, Device device)
-      : device_(device),
-        data_(load_dataset(bench.data).train),
-        model_(make_model(bench.model)),
-        sampler_(data_.size(), bench.batch, 0) {
-    model_->to(device);
-    optimizer_ = make_optimizer(bench.optimizer, model_->named_parameters(), 0.01);
-  }
-
-  void train() {
-    Batch batch = make_batch(data_, sampler_.next(), {}, device_);
-    Tensor loss = cross_entropy((*model_)(batch.images), batch.labels);
-    optimizer_->zero_grad();
-    loss.backward();
-    optimizer_->step();
-    loss.item();
-  }
-
-  void infer() {
-    NoGrad no_grad;
-    Batch batch = make_batch(data_, sampler_.next(), {}, device_);
-    (*model_)(batch.images);
-    runtime(device_).synchronize();
-  }
-
- private:
-  Device device_;
-  ImageDataset data_;
-  std::shared_ptr<Module> model_;
-  BatchSampler sampler_;
-  std::unique_ptr<Optimizer> optimizer_;
+struct StepBench {
+  StepChoice choice;
+  RunSettings settings;
+  int64_t steps = 0;
+  double seconds = 3;
+  bool bind = false, json = false;
 };
 
-constexpr double kSeconds = 3, kWarmUpSeconds = 0.5;
+constexpr double kWarmUpShare = 0.2;
 constexpr int64_t kWarmUpSteps = 20;
+
+/// What was measured, under the names that --json prints.
+nlohmann::json report_of(const StepBench& bench, Device device, StepWork& work,
+                         const std::vector<double>& seconds) {
+  const double median = quantile(seconds, 0.5), fast = quantile(seconds, 0.1), slow = quantile(seconds, 0.9);
+  const double batch = double(bench.choice.batch);
+  const bool train = bench.choice.mode == "train";
+  nlohmann::json report = {{"version", version()},
+                           {"model", bench.choice.model},
+                           {"mode", bench.choice.mode},
+                           {"batch", bench.choice.batch},
+                           {"optimizer", bench.choice.optimizer},
+                           {"checkpoint", bench.choice.checkpoint},
+                           {"device", to_string(device)},
+                           {"threads", num_threads()},
+                           {"bound", bench.bind},
+                           {"eager", true},
+                           {"steps", seconds.size()},
+                           {"images_per_second_median", batch / median},
+                           {"images_per_second_p90", batch / fast},
+                           {"step_seconds_median", median},
+                           {"step_seconds_p10", fast},
+                           {"step_seconds_p90", slow},
+                           {"peak_memory_bytes", peak_memory_bytes()},  // before the density adds its own
+                           {"step_peak_bytes", work.peak_bytes()}};
+  if (train) report["loss"] = work.loss();
+  if (train) report["pooled_gradient_density"] = work.density();
+  return report;
+}
+
+void print(const nlohmann::json& report) {
+  fmt::print(
+      "{} {} on {}, batch {}, {} steps: {} images/s (median), {} (p10 of the step time)\n"
+      "step {:.3f} ms median, {:.3f} p10, {:.3f} p90; peak {}, of that a step {}\n",
+      report["model"].get<std::string>(), report["mode"].get<std::string>(),
+      report["device"].get<std::string>(), report["batch"].get<int64_t>(), report["steps"].get<int64_t>(),
+      with_commas(report["images_per_second_median"].get<int64_t>()),
+      with_commas(report["images_per_second_p90"].get<int64_t>()),
+      1e3 * report["step_seconds_median"].get<double>(), 1e3 * report["step_seconds_p10"].get<double>(),
+      1e3 * report["step_seconds_p90"].get<double>(),
+      byte_size(double(report["peak_memory_bytes"].get<int64_t>())),
+      byte_size(double(report["step_peak_bytes"].get<int64_t>())));
+  if (!report.contains("loss")) return;
+  fmt::print("loss {:.4f} in the last step", report["loss"].get<double>());
+  for (double share : report["pooled_gradient_density"])
+    fmt::print(", {} of a pooled gradient not zero", percent(share));
+  fmt::print("\n");
+}
+
+int run(const StepBench& bench) {
+  Device device = apply_run_settings(bench.settings);
+  StepWork work(bench.choice, device, bench.settings.eager);
+  if (bench.bind) bind_threads();
+  const std::function<void()> step = [&] { work(); };
+  time_repeatedly(step, kWarmUpShare * bench.seconds, kWarmUpSteps);
+  const bool counted = bench.steps > 0;
+  auto seconds = time_repeatedly(step, counted ? 0 : bench.seconds, counted ? bench.steps : 10);
+  const nlohmann::json report = report_of(bench, device, work, seconds);
+  if (bench.json)
+    fmt::print("{}\n", report.dump());
+  else
+    print(report);
+  return kSuccess;
+}
 
 }  // namespace
 
-int run_step_bench(const StepBench& bench) {
-  Device device = apply_run_settings(bench.settings);
-  Steps steps(bench, device);
-  std::function<void()> work = [&] { bench.mode == "train" ? steps.train() : steps.infer(); };
-  time_repeatedly(work, kWarmUpSeconds, kWarmUpSteps);
-  auto seconds = time_repeatedly(work, bench.steps > 0 ? 0 : kSeconds, bench.steps > 0 ? bench.steps : 10);
-  double median = quantile(seconds, 0.5), fast = quantile(seconds, 0.1), batch = double(bench.batch);
-  if (bench.json) {
-    nlohmann::json object = {{"model", bench.model},
-                             {"mode", bench.mode},
-                             {"batch", bench.batch},
-                             {"optimizer", bench.optimizer},
-                             {"device", to_string(device)},
-                             {"threads", num_threads()},
-                             {"steps", seconds.size()},
-                             {"images_per_second_median", batch / median},
-                             {"images_per_second_p90", batch / fast},
-                             {"step_seconds_median", median},
-                             {"step_seconds_p10", fast},
-                             {"peak_memory_bytes", peak_memory_bytes()}};
-    fmt::print("{}\n", object.dump());
-  } else {
-    fmt::print(
-        "{} {} on {}, batch {}, {} steps: {} images/s (median), {} (p10 of the step time), step {:.3f} ms, "
-        "peak {}\n",
-        bench.model, bench.mode, to_string(device), bench.batch, seconds.size(),
-        with_commas(int64_t(batch / median)), with_commas(int64_t(batch / fast)), 1e3 * median,
-        byte_size(double(peak_memory_bytes())));
-  }
-  return kSuccess;
+Action add_step_bench(CLI::App& app) {
+  auto bench = std::make_shared<StepBench>();
+  add_step_choice(app, bench->choice);
+  app.add_option("--steps", bench->steps, "Steps that are timed; 0: as many as --seconds allow")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seconds", bench->seconds, "Time for timed steps; a fifth of it again warms up")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--bind", bench->bind, "Bind each thread to a core of its own");
+  add_run_settings(app, bench->settings);
+  app.add_flag("--json", bench->json, "One JSON object on the last line");
+  app.footer("Example: treadle bench step --model fashion_cnn --mode inference --batch 32");
+  return [bench] { return run(*bench); };
 }
 
 }  // namespace treadle::cli

@@ -1,0 +1,87 @@
+#include "cli/step_work.h"
+
+#include "cli/model_source.h"
+#include "cli/pooled_density.h"
+#include "treadle/core/allocator.h"
+#include "treadle/core/error.h"
+#include "treadle/core/runtime.h"
+#include "treadle/graph/autograd.h"
+#include "treadle/models/model.h"
+#include "treadle/ops/cross_entropy.h"
+
+namespace treadle::cli {
+
+void add_step_choice(CLI::App& app, StepChoice& choice) {
+  app.add_option("--model", choice.model, "The model")->capture_default_str();
+  app.add_option("--mode", choice.mode, "train or inference")
+      ->check(CLI::IsMember({"train", "inference"}))
+      ->capture_default_str();
+  app.add_option("--batch", choice.batch, "Images per step")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--optimizer", choice.optimizer, "sgd, momentum, adam or adamw")->capture_default_str();
+  app.add_option("--lr", choice.learning_rate, "Learning rate; small, so that the weights stay what they are")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--data", choice.data, "Data set")->capture_default_str();
+  app.add_option("--checkpoint", choice.checkpoint, "Start from the weights of this file or run folder");
+}
+
+StepWork::StepWork(const StepChoice& choice, Device device, bool /*eager: every step runs op by op so far*/)
+    : choice_(choice),
+      device_(device),
+      data_(load_dataset(choice.data).train),
+      sampler_(data_.size(), choice.batch, 0) {
+  if (choice.checkpoint.empty()) {
+    model_ = make_model(choice.model);
+  } else {
+    LoadedModel loaded = load_model(choice.checkpoint);
+    require<ValueError>(loaded.checkpoint.model == choice.model, "{} holds the model {}, not {}",
+                        choice.checkpoint, loaded.checkpoint.model, choice.model);
+    model_ = loaded.module, normalization_ = loaded.checkpoint.normalization;
+  }
+  model_->to(device);
+  model_->train(choice.mode == "train");
+  optimizer_ = make_optimizer(choice.optimizer, model_->named_parameters(), choice.learning_rate);
+  if (choice.mode == "train")
+    step_ = [this](const Tensor& images, const Tensor& labels) { return train(images, labels); };
+  else
+    step_ = [this](const Tensor& images, const Tensor& labels) { return infer(images, labels); };
+}
+
+Batch StepWork::next_batch() { return make_batch(data_, sampler_.next(), normalization_, device_); }
+
+Tensor StepWork::train(const Tensor& images, const Tensor& labels) {
+  Tensor loss = cross_entropy((*model_)(images), labels);
+  optimizer_->zero_grad();
+  loss.backward();
+  optimizer_->step();
+  return loss;
+}
+
+Tensor StepWork::infer(const Tensor& images, const Tensor&) {
+  NoGrad no_grad;
+  return (*model_)(images);
+}
+
+void StepWork::operator()() {
+  Batch batch = next_batch();
+  Tensor result = step_(batch.images, batch.labels);
+  if (choice_.mode == "train")
+    loss_ = result.item();
+  else
+    runtime(device_).synchronize();
+}
+
+int64_t StepWork::peak_bytes() {
+  optimizer_->zero_grad();
+  CachingAllocator& memory = allocator(device_);
+  const size_t before = memory.statistics().allocated_bytes;
+  memory.reset_peak();
+  (*this)();
+  return int64_t(memory.statistics().peak_bytes - before);
+}
+
+std::vector<double> StepWork::density() { return pooled_gradient_density(*model_, next_batch()); }
+
+}  // namespace treadle::cli

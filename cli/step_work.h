@@ -1,0 +1,61 @@
+/// One training or inference step of a model on real images: what the benches time.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "treadle/data/batches.h"
+#include "treadle/data/dataset.h"
+#include "treadle/nn/module.h"
+#include "treadle/optim/optimizer.h"
+#include "treadle/train/evaluate.h"
+
+namespace treadle::cli {
+
+struct StepChoice {
+  std::string model = "fashion_cnn", mode = "train", optimizer = "sgd", data = "fashion-mnist", checkpoint;
+  int64_t batch = 32;
+  double learning_rate = 1e-3;
+};
+
+void add_step_choice(CLI::App& app, StepChoice& choice);
+
+/// Steps on shuffled batches of the training images. Each call gathers a batch, computes, and waits for the
+/// result.
+class StepWork {
+ public:
+  /// Starts from fresh weights, or from those of a checkpoint. Throws ValueError when it holds another model.
+  StepWork(const StepChoice& choice, Device device, bool eager);
+  StepWork(const StepWork&) = delete;
+  StepWork& operator=(const StepWork&) = delete;
+
+  void operator()();
+  /// Loss of the last training step.
+  double loss() const { return loss_; }
+  /// The most bytes one step has in use at a time, beyond parameters and optimizer state: activations,
+  /// gradients, scratch.
+  int64_t peak_bytes();
+  /// See pooled_gradient_density(); on weights as they are now.
+  std::vector<double> density();
+
+ private:
+  using Step = std::function<Tensor(const Tensor& images, const Tensor& labels)>;
+
+  Tensor train(const Tensor& images, const Tensor& labels);
+  Tensor infer(const Tensor& images, const Tensor& labels);
+  Batch next_batch();
+
+  StepChoice choice_;
+  Device device_;
+  ImageDataset data_;
+  PixelNormalization normalization_;
+  std::shared_ptr<Module> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  BatchSampler sampler_;
+  Step step_;
+  double loss_ = 0;
+};
+
+}  // namespace treadle::cli

@@ -1,0 +1,10 @@
+/// Binding the threads of parallel_for to cores.
+#pragma once
+
+namespace treadle::cli {
+
+/// Binds each thread of parallel_for, the caller included, to one of the cores this process may use, so that
+/// the scheduler cannot put two of them on one core. Returns the number of threads bound.
+int bind_threads();
+
+}  // namespace treadle::cli
