@@ -1,4 +1,5 @@
 #include "cli/bench_op.h"
+#include "cli/bench_roofline.h"
 #include "cli/bench_step.h"
 #include "cli/command.h"
 
@@ -13,6 +14,8 @@ struct Bench {
 constexpr Bench kBenches[] = {
     {"step", "Whole training or inference steps on real data", add_step_bench},
     {"op", "Every variant of an op that the device has", add_op_bench},
+    {"roofline", "What the machine can do at most, and how far each op of a step is from it",
+     add_roofline_bench},
 };
 
 }  // namespace

@@ -5,18 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.h"
+#include "cli/op_case.h"
 #include "cli/settings_options.h"
 #include "cli/timing.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/registry.h"
-#include "treadle/graph/select.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/cast.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/views.h"
 
 namespace treadle::cli {
 namespace {
@@ -53,27 +49,16 @@ std::vector<BenchCase> sized_cases(DeviceKind device) {
   return cases;
 }
 
-struct PreparedCase {
-  std::string label;
-  std::vector<Tensor> inputs;
-  Attributes attributes;
-};
+/// Filters stay row-major, as parameters are.
+bool is_image(const Shape& shape) { return shape.rank() == 4 && shape[2] > 3; }
 
-Tensor random_input(const Shape& shape, DType dtype, Device device, bool channels_last) {
-  Generator generator(1);
-  Tensor x = Tensor::empty(shape);
-  uniform_(x, -1, 1, generator);
-  x = to(cast(x, dtype), device);
-  return channels_last && shape.rank() == 4 && shape[2] > 3 ? to_channels_last(x) : x;
-}
-
-std::vector<PreparedCase> prepare(const Op& op, DType dtype, Device device) {
-  std::vector<PreparedCase> prepared;
+std::vector<OpCase> prepare(const Op& op, DType dtype, Device device) {
+  std::vector<OpCase> prepared;
   for (const BenchCase& sized : sized_cases(device.kind)) {
     if (op.name != sized.op) continue;
-    PreparedCase entry{sized.label, {}, op.options ? op.options->make(sized.options) : Attributes{}};
+    OpCase entry{sized.label, {}, op.options ? op.options->make(sized.options) : Attributes{}};
     for (const Shape& shape : sized.inputs)
-      entry.inputs.push_back(random_input(shape, dtype, device, sized.channels_last));
+      entry.inputs.push_back(random_input(shape, dtype, device, is_image(shape) && sized.channels_last));
     prepared.push_back(std::move(entry));
   }
   if (!prepared.empty()) return prepared;
@@ -88,28 +73,11 @@ std::vector<PreparedCase> prepare(const Op& op, DType dtype, Device device) {
     if (plain && elements > most) most = elements, largest = &candidate;
   }
   require<ValueError>(largest != nullptr, "{} has no case that can be timed alone", op.name);
-  PreparedCase entry{"test case '" + largest->label + "'", {}, largest->attributes};
+  OpCase entry{"test case '" + largest->label + "'", {}, largest->attributes};
   for (const TestInput& input : largest->inputs)
     entry.inputs.push_back(random_input(input.shape, dtype, device, false));
   prepared.push_back(std::move(entry));
   return prepared;
-}
-
-/// Variants that take the case, most preferred first.
-std::vector<std::string> variants_for(const Op& op, const PreparedCase& entry, Device device) {
-  std::vector<TensorSpec> specs;
-  std::vector<TensorView> views;
-  for (const Tensor& input : entry.inputs)
-    specs.push_back(TensorSpec::of(input)), views.push_back(input.view());
-  size_t inputs = views.size();
-  for (const TensorSpec& spec : op.infer(specs, entry.attributes))
-    views.push_back({views[0].data, spec.dtype, spec.shape, spec.strides});
-  std::span<const TensorView> all(views);
-  Call call{all.first(inputs), all.subspan(inputs), entry.attributes};
-  std::vector<std::string> names;
-  for (const Variant* variant : applicable_variants(op, call, device.kind))
-    if (!settings().own_engine_only || variant->engine == Engine::own) names.push_back(variant->name);
-  return names;
 }
 
 int run(const OpBench& bench) {
@@ -121,8 +89,9 @@ int run(const OpBench& bench) {
   std::vector<std::vector<std::string>> rows{{"case", "variant", "median", "p10", "runs"}};
   nlohmann::json list = nlohmann::json::array();
   auto chosen = settings().variants;
-  for (const PreparedCase& entry : prepare(op, dtype_named(bench.dtype), device)) {
-    for (const std::string& variant : variants_for(op, entry, device)) {
+  for (const OpCase& entry : prepare(op, dtype_named(bench.dtype), device)) {
+    for (const Variant* taken : variants_for(op, entry, device)) {
+      const std::string variant = taken->name;
       if (chosen.count(op.name) && chosen[op.name] != variant) continue;
       settings().variants[op.name] = variant;
       auto work = [&] {

@@ -69,7 +69,7 @@ EXTERNAL = {
     "zlib.h": {"data", "formats"},
     "jpeglib.h": {"data", "formats"},
     "png.h": {"data", "formats"},
-    "hwy/": {"cpu", "engines"},
+    "hwy/": {"cpu", "engines", "cli"},
     "dnnl": {"engines"},
     "oneapi/": {"engines"},
     "cublas": {"engines"},

@@ -1,0 +1,52 @@
+/// What this machine can do at most: arithmetic and memory traffic, measured.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace treadle::cli {
+
+/// Traffic of some threads with one level of memory, in bytes per second.
+struct MemoryLevel {
+  std::string name;
+  int64_t capacity = 0;  ///< bytes that it holds of all these threads' data; 0: no limit
+  double read = 0, write = 0;
+};
+
+/// The limits of a number of threads that work at once.
+struct ThreadCeilings {
+  int threads = 0;
+  double operations = 0;            ///< f32 multiply-adds × 2 per second
+  std::vector<MemoryLevel> levels;  ///< nearest first
+};
+
+struct Ceilings {
+  std::string vectors;  ///< instruction set
+  ThreadCeilings one, all;
+  double region_seconds = 0;   ///< an empty parallel_for over all threads
+  double op_call_seconds = 0;  ///< an op on one element, op by op
+};
+
+/// Takes about two seconds. Each figure is the best of several tries: a ceiling, not a mean.
+Ceilings measure_ceilings();
+
+/// The nearest level that holds so many bytes.
+const MemoryLevel& level_for(const ThreadCeilings& ceilings, double bytes);
+
+namespace detail {
+/// The loops that the ceilings are measured with, for the widest vectors of this machine.
+struct CeilingLoops {
+  const char* vectors;
+  int64_t operations_per_round;
+  /// Independent multiply-adds in registers; the result depends on all of them.
+  float (*multiply_add)(int64_t rounds);
+  /// Reads count floats, a multiple of 256, and folds them together.
+  uint32_t (*read)(const float* data, int64_t count);
+  void (*write)(float* data, int64_t count, float value);
+};
+CeilingLoops ceiling_loops();
+}  // namespace detail
+
+}  // namespace treadle::cli
