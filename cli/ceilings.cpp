@@ -1,11 +1,11 @@
 #include "cli/ceilings.h"
 
+#include <fmt/core.h>
 #include <hwy/aligned_allocator.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <fstream>
 
 #include "cli/timing.h"
 #include "treadle/core/parallel_for.h"
@@ -16,20 +16,26 @@ namespace treadle::cli {
 namespace {
 
 constexpr double kTrySeconds = 0.004;  ///< long against a clock read, short against a neighbour's disturbance
-constexpr int kTries = 12;
+constexpr double kLongestTry = 0.2;
 
 std::atomic<uint32_t> sink;  ///< results go here, so that no loop is dropped as useless
 
-double seconds_of(const std::function<void()>& work) { return time_repeatedly(work, 0, 1)[0]; }
+double least_seconds_of(int tries, const std::function<void()>& work) {
+  return quantile(time_repeatedly(work, 0, tries), 0);
+}
 
 /// The best rate of units per second of work(repetitions), which does `units` in each repetition.
 double best_rate(double units, const std::function<void(int64_t)>& work) {
-  int64_t repetitions = 1;
-  while (seconds_of([&] { work(repetitions); }) < kTrySeconds && repetitions < (int64_t(1) << 40))
-    repetitions *= 2;
   double best = 0;
-  for (int i = 0; i < kTries; ++i)
-    best = std::max(best, units * double(repetitions) / seconds_of([&] { work(repetitions); }));
+  for (int64_t repetitions = 1;; repetitions *= 2) {
+    const double seconds = least_seconds_of(4, [&] { work(repetitions); });
+    const double rate = units * double(repetitions) / seconds;
+    // A short run that another process interrupts looks long: only a rate that no longer rises ends the
+    // search.
+    const bool settled = seconds >= kTrySeconds && rate < 1.05 * best;
+    best = std::max(best, rate);
+    if (settled || seconds >= kLongestTry) break;
+  }
   return best;
 }
 
@@ -80,17 +86,27 @@ class Traffic {
   hwy::AlignedFreeUniquePtr<float[]> data_;
 };
 
-int64_t cache_bytes(int name, int64_t otherwise) {
-  const int64_t bytes = sysconf(name);
-  return bytes > 0 ? bytes : otherwise;
+/// Size of the data cache of a level as Linux describes the first core; `otherwise` where it does not.
+int64_t cache_bytes(int level, int64_t otherwise) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    std::ifstream level_file(folder + "level"), type_file(folder + "type"), size_file(folder + "size");
+    int found = 0;
+    std::string type;
+    int64_t kibibytes = 0;
+    if (level_file >> found && type_file >> type && size_file >> kibibytes && found == level &&
+        type != "Instruction")
+      return kibibytes << 10;
+  }
+  return otherwise;
 }
 
 /// A part of each cache is touched, so that other data do not push it out; of memory, more than the last
 /// cache.
 std::vector<MemoryLevel> memory_levels(int threads) {
-  const int64_t l1 = threads * cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
-  const int64_t l2_of_one = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10), l2 = threads * l2_of_one;
-  const int64_t l3 = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0);
+  const int64_t l1 = threads * cache_bytes(1, 32 << 10);
+  const int64_t l2_of_one = cache_bytes(2, 512 << 10), l2 = threads * l2_of_one;
+  const int64_t l3 = cache_bytes(3, 0);
   std::vector<MemoryLevel> levels{Traffic(threads, l1 / 2).measure("L1", l1),
                                   Traffic(threads, l2 / 2).measure("L2", l2)};
   if (l3 > 4 * num_threads() * l2_of_one) levels.push_back(Traffic(threads, l3 / 4).measure("L3", l3));

@@ -29,7 +29,7 @@ struct Ceilings {
   double op_call_seconds = 0;  ///< an op on one element, op by op
 };
 
-/// Takes about two seconds. Each figure is the best of several tries: a ceiling, not a mean.
+/// Takes a few seconds. Each figure is the best of several tries: a ceiling, not a mean.
 Ceilings measure_ceilings();
 
 /// The nearest level that holds so many bytes.
