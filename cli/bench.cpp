@@ -1,3 +1,4 @@
+#include "cli/bench_grid.h"
 #include "cli/bench_op.h"
 #include "cli/bench_roofline.h"
 #include "cli/bench_step.h"
@@ -16,6 +17,7 @@ constexpr Bench kBenches[] = {
     {"op", "Every variant of an op that the device has", add_op_bench},
     {"roofline", "What the machine can do at most, and how far each op of a step is from it",
      add_roofline_bench},
+    {"grid", "Convolutions of many shapes, against oneDNN alone", add_grid_bench},
 };
 
 }  // namespace
