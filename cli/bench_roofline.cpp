@@ -57,7 +57,7 @@ struct StepTimes {
 };
 
 StepTimes time_steps(const RooflineBench& bench, Device device) {
-  StepWork work(bench.choice, device, bench.settings.eager);
+  StepWork work(bench.choice, device);
   auto step = [&] { work(); };
   time_repeatedly(step, 0.3, 10);
   const double seconds = quantile(time_repeatedly(step, 0, bench.runs), 0.5);

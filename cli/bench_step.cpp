@@ -77,7 +77,7 @@ void print(const nlohmann::json& report) {
 
 int run(const StepBench& bench) {
   Device device = apply_run_settings(bench.settings);
-  StepWork work(bench.choice, device, bench.settings.eager);
+  StepWork work(bench.choice, device);
   if (bench.bind) bind_threads();
   const std::function<void()> step = [&] { work(); };
   time_repeatedly(step, kWarmUpShare * bench.seconds, kWarmUpSteps);

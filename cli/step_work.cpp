@@ -2,6 +2,7 @@
 
 #include "cli/model_source.h"
 #include "cli/pooled_density.h"
+#include "treadle/compile/compile.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
@@ -27,7 +28,7 @@ void add_step_choice(CLI::App& app, StepChoice& choice) {
   app.add_option("--checkpoint", choice.checkpoint, "Start from the weights of this file or run folder");
 }
 
-StepWork::StepWork(const StepChoice& choice, Device device, bool /*eager: every step runs op by op so far*/)
+StepWork::StepWork(const StepChoice& choice, Device device)
     : choice_(choice),
       device_(device),
       data_(load_dataset(choice.data).train),
@@ -44,9 +45,9 @@ StepWork::StepWork(const StepChoice& choice, Device device, bool /*eager: every 
   model_->train(choice.mode == "train");
   optimizer_ = make_optimizer(choice.optimizer, model_->named_parameters(), choice.learning_rate);
   if (choice.mode == "train")
-    step_ = [this](const Tensor& images, const Tensor& labels) { return train(images, labels); };
+    step_ = compile([this](const Tensor& images, const Tensor& labels) { return train(images, labels); });
   else
-    step_ = [this](const Tensor& images, const Tensor& labels) { return infer(images, labels); };
+    step_ = compile([this](const Tensor& images, const Tensor& labels) { return infer(images, labels); });
 }
 
 Batch StepWork::next_batch() { return make_batch(data_, sampler_.next(), normalization_, device_); }

@@ -26,8 +26,9 @@ void add_step_choice(CLI::App& app, StepChoice& choice);
 /// result.
 class StepWork {
  public:
-  /// Starts from fresh weights, or from those of a checkpoint. Throws ValueError when it holds another model.
-  StepWork(const StepChoice& choice, Device device, bool eager);
+  /// Starts from fresh weights, or from those of a checkpoint. Steps are compiled unless settings().eager.
+  /// Throws ValueError when the checkpoint holds another model.
+  StepWork(const StepChoice& choice, Device device);
   StepWork(const StepWork&) = delete;
   StepWork& operator=(const StepWork&) = delete;
 
