@@ -1,0 +1,501 @@
+#include "treadle/cpu/linear_products.h"
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "treadle/cpu/linear_products.cpp"
+// Register tiles are arrays of vectors, which vectors without a fixed size cannot form.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef TREADLE_CPU_LINEAR_PRODUCTS_ONCE
+#define TREADLE_CPU_LINEAR_PRODUCTS_ONCE
+namespace treadle::cpu {
+
+constexpr int64_t kLargestVector = 16;     ///< floats in the widest vectors
+constexpr int64_t kStripVectors = 3;       ///< vectors across a register tile of multiply_panels
+constexpr int64_t kRowDepth = 1024;        ///< terms per pass of multiply_rows: four rows of b stay in L1
+constexpr int64_t kRowBlock = 32 * 1024;   ///< floats of a per pass of multiply_rows: a share of L2
+constexpr int64_t kPanelDepth = 512;       ///< terms per pass of multiply_panels
+constexpr int64_t kPanelSize = 32 * 1024;  ///< floats of packed b: a share of L2
+constexpr int64_t kFewRows = 3;            ///< up to so many rows of a, b is streamed without packing
+constexpr int64_t kStreamColumns = 512;    ///< columns of c that stay in L1 while b streams
+
+constexpr int64_t ceiling(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
+
+}  // namespace treadle::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace treadle::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+constexpr int64_t kLanes = int64_t(hn::MaxLanes(Floats{}));
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
+constexpr int kDotRows = 6;   // 24 of 32 registers hold sums
+constexpr int kTileRows = 8;  // the same
+#else
+constexpr int kDotRows = 3;   // 12 of 16
+constexpr int kTileRows = 4;  // the same
+#endif
+constexpr int kDotColumns = 4;
+constexpr int64_t kStrip = kStripVectors * kLanes;
+
+// ---- c = a·bᵀ ---------------------------------------------------------------------------------------------
+
+/// Stores the sums of the lanes of four vectors.
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE void store_sums_of_lanes(const Vector (&v)[kDotColumns], float* HWY_RESTRICT out) {
+  for (int j = 0; j < kDotColumns; ++j) out[j] = hn::GetLane(v[j]);
+}
+#else
+template <class D>
+HWY_INLINE auto add_blocks(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(D()) == kDotColumns) {
+    (void)d;
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return add_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
+HWY_INLINE void store_sums_of_lanes(const Vector (&v)[kDotColumns], float* HWY_RESTRICT out) {
+  const Floats d;
+  const auto even = hn::Add(hn::InterleaveLower(d, v[0], v[2]), hn::InterleaveUpper(d, v[0], v[2]));
+  const auto odd = hn::Add(hn::InterleaveLower(d, v[1], v[3]), hn::InterleaveUpper(d, v[1], v[3]));
+  const auto sums = hn::Add(hn::InterleaveLower(d, even, odd), hn::InterleaveUpper(d, even, odd));
+  hn::Store(add_blocks(d, sums), hn::CappedTag<float, kDotColumns>(), out);
+}
+#endif
+
+/// Which terms one pass adds, and whether it begins or ends the sums.
+struct Pass {
+  int64_t depth;
+  bool first, last;
+};
+
+/// The last terms of a row, fewer than a vector: those before them become 0. Reads nothing outside the row.
+HWY_INLINE Vector load_rest(const float* row, int64_t depth, int64_t rest, bool long_row) {
+  const Floats d;
+  if (HWY_LIKELY(long_row))
+    return hn::IfThenZeroElse(hn::FirstN(d, size_t(kLanes - rest)), hn::LoadU(d, row + depth - kLanes));
+  HWY_ALIGN float padded[kLanes] = {};
+  for (int64_t i = 0; i < rest; ++i) padded[i] = row[depth - rest + i];
+  return hn::Load(d, padded);
+}
+
+template <int Rows, int Columns>
+HWY_INLINE void add_dot_products(const RowProduct& p, int64_t depth, const float* HWY_RESTRICT a,
+                                 const float* HWY_RESTRICT b, Vector (&sums)[Rows][kDotColumns]) {
+  const Floats d;
+  auto add = [&](auto load) HWY_ATTR {
+    Vector columns[Columns];
+#pragma GCC unroll 4
+    for (int j = 0; j < Columns; ++j) columns[j] = load(b + j * p.b_row);
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows; ++i) {
+      const Vector row = load(a + i * p.a_row);
+#pragma GCC unroll 4
+      for (int j = 0; j < Columns; ++j) sums[i][j] = hn::MulAdd(row, columns[j], sums[i][j]);
+    }
+  };
+  int64_t k = 0;
+  for (; k + kLanes <= depth; k += kLanes)
+    add([&](const float* row) HWY_ATTR { return hn::LoadU(d, row + k); });
+  const int64_t rest = depth - k;
+  const bool long_row = p.K >= kLanes;
+  if (rest > 0) add([&](const float* row) HWY_ATTR { return load_rest(row, depth, rest, long_row); });
+}
+
+/// c = sums (+ c) (+ bias), then ReLU: one row of a tile.
+template <int Columns>
+HWY_INLINE void finish_row(const RowProduct& p, const Pass& pass, const float* sums, const float* bias,
+                           float* HWY_RESTRICT c) {
+  const hn::CappedTag<float, Columns> d;
+  for (int j = 0; j < Columns; j += int(hn::MaxLanes(d))) {
+    auto total = hn::LoadU(d, sums + j);
+    if (!pass.first) total = hn::Add(total, hn::LoadU(d, c + j));
+    if (pass.last && bias) total = hn::Add(total, hn::LoadU(d, bias + j));
+    if (pass.last && p.relu) total = hn::IfThenZeroElse(hn::Le(total, hn::Zero(d)), total);
+    hn::StoreU(total, d, c + j);
+  }
+}
+
+/// Rows × Columns elements of c.
+template <int Rows, int Columns>
+void multiply_dot_tile(const RowProduct& p, const Pass& pass, const float* a, const float* b, float* c,
+                       const float* bias) {
+  const Floats d;
+  Vector sums[Rows][kDotColumns];
+#pragma GCC unroll 8
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < kDotColumns; ++j) sums[i][j] = hn::Zero(d);
+  add_dot_products<Rows, Columns>(p, pass.depth, a, b, sums);
+  HWY_ALIGN float result[Rows][kDotColumns];
+#pragma GCC unroll 8
+  for (int i = 0; i < Rows; ++i) store_sums_of_lanes(sums[i], result[i]);
+  for (int i = 0; i < Rows; ++i) finish_row<Columns>(p, pass, result[i], bias, c + i * p.c_row);
+}
+
+/// All rows of a block against a few rows of b.
+template <int Columns>
+void multiply_dot_columns(const RowProduct& p, const Pass& pass, int64_t rows, const float* a, const float* b,
+                          float* c, const float* bias) {
+  auto run = [&](auto count) HWY_ATTR {
+    constexpr int kRows = decltype(count)::value;
+    for (; rows >= kRows; rows -= kRows, a += kRows * p.a_row, c += kRows * p.c_row)
+      multiply_dot_tile<kRows, Columns>(p, pass, a, b, c, bias);
+  };
+  run(std::integral_constant<int, kDotRows>{});
+  if constexpr (kDotRows > 3) run(std::integral_constant<int, 3>{});
+  run(std::integral_constant<int, 2>{});
+  run(std::integral_constant<int, 1>{});
+}
+
+void multiply_row_block(const RowProduct& p, const Pass& pass, int64_t rows, const float* a, const float* b,
+                        float* c) {
+  int64_t j = 0;
+  auto run = [&](auto count) HWY_ATTR {
+    constexpr int kColumns = decltype(count)::value;
+    for (; j + kColumns <= p.N; j += kColumns)
+      multiply_dot_columns<kColumns>(p, pass, rows, a, b + j * p.b_row, c + j, p.bias ? p.bias + j : nullptr);
+  };
+  run(std::integral_constant<int, 4>{});
+  run(std::integral_constant<int, 2>{});
+  run(std::integral_constant<int, 1>{});
+}
+
+void multiply_rows(const RowProduct& p) {
+  const int64_t passes = std::max<int64_t>((p.K + kRowDepth - 1) / kRowDepth, 1);
+  const int64_t depth = ceiling(std::max<int64_t>((p.K + passes - 1) / passes, 1), kLargestVector);
+  const int64_t rows = std::max<int64_t>(kRowBlock / depth / kDotRows, 1) * kDotRows;
+  for (int64_t i = 0; i < p.M; i += rows)
+    for (int64_t k = 0; k == 0 || k < p.K; k += depth) {
+      const Pass pass{std::min(depth, p.K - k), k == 0, k + depth >= p.K};
+      multiply_row_block(p, pass, std::min(rows, p.M - i), p.a + i * p.a_row + k, p.b + k, p.c + i * p.c_row);
+    }
+}
+
+// ---- c = a·b ----------------------------------------------------------------------------------------------
+
+/// What the tiles of one pass share: the terms of a, and whether sums are added to what c holds.
+struct Terms {
+  int64_t depth;
+  const float* a;
+  int64_t a_row, a_column;
+  bool add;
+};
+
+struct Update {
+  Vector rate, weight_decay;
+  HWY_INLINE Vector operator()(Vector parameter, Vector gradient) const {
+    return hn::Sub(parameter, hn::Mul(rate, hn::Add(gradient, hn::Mul(weight_decay, parameter))));
+  }
+};
+
+HWY_INLINE Update update_of(const PanelProduct& p) {
+  const Floats d;
+  return {hn::Set(d, p.rate), hn::Set(d, p.weight_decay)};
+}
+
+template <int Rows, int Vectors>
+using Sums = Vector[Rows][Vectors];
+
+template <int Rows, int Vectors>
+HWY_INLINE void load_sums(const float* c, int64_t c_row, Sums<Rows, Vectors>& sums) {
+  const Floats d;
+#pragma GCC unroll 8
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::LoadU(d, c + i * c_row + j * kLanes);
+}
+
+template <int Rows, int Vectors>
+HWY_INLINE void store_sums(const Sums<Rows, Vectors>& sums, float* c, int64_t c_row) {
+  const Floats d;
+#pragma GCC unroll 8
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) hn::StoreU(sums[i][j], d, c + i * c_row + j * kLanes);
+}
+
+template <int Rows, int Vectors>
+HWY_INLINE void apply_update(const Update& update, Sums<Rows, Vectors>& sums, const float* c, int64_t c_row) {
+  const Floats d;
+#pragma GCC unroll 8
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j)
+      sums[i][j] = update(hn::LoadU(d, c + i * c_row + j * kLanes), sums[i][j]);
+}
+
+/// sums += a·b. Rows of b are b_step apart; each is copied to `packed` as well if Pack is set.
+template <int Rows, int Vectors, bool Pack>
+HWY_INLINE void add_products(const Terms& t, const float* HWY_RESTRICT b, int64_t b_step,
+                             float* HWY_RESTRICT packed, Sums<Rows, Vectors>& sums) {
+  const Floats d;
+  const float* HWY_RESTRICT a = t.a;
+  for (int64_t k = 0; k < t.depth; ++k, a += t.a_column, b += b_step) {
+    Vector columns[Vectors];
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) columns[j] = hn::LoadU(d, b + j * kLanes);
+    if constexpr (Pack) {
+      hwy::Prefetch(b + kStrip), hwy::Prefetch(b + 2 * kStrip - 1);  // the next strip
+#pragma GCC unroll 4
+      for (int j = 0; j < Vectors; ++j) hn::Store(columns[j], d, packed + j * kLanes);
+      packed += kStrip;
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows; ++i) {
+      const Vector factor = hn::Set(d, a[i * t.a_row]);
+#pragma GCC unroll 4
+      for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::MulAdd(factor, columns[j], sums[i][j]);
+    }
+  }
+}
+
+/// Copies a block between c and a tile of whole vectors.
+HWY_INLINE void copy_block(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
+                           int64_t to_row) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) to[i * to_row + j] = from[i * from_row + j];
+}
+
+/// Rows × Vectors vectors of c, of which `columns` elements are inside.
+template <int Rows, int Vectors, bool Pack = false>
+HWY_INLINE void multiply_tile(const PanelProduct& p, const Terms& t, const float* b, int64_t b_step, float* c,
+                              int64_t columns, float* packed = nullptr) {
+  constexpr int64_t kColumns = Vectors * kLanes;
+  HWY_ALIGN float edge[Rows * kColumns];
+  const bool inside = columns == kColumns;
+  float* const tile = inside ? c : edge;
+  const int64_t tile_row = inside ? p.c_row : kColumns;
+  if (!inside) {
+    std::fill_n(edge, Rows * kColumns, 0.0f);
+    if (t.add || p.update) copy_block(c, p.c_row, Rows, columns, edge, kColumns);
+  }
+  Sums<Rows, Vectors> sums;
+  const Floats d;
+#pragma GCC unroll 8
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::Zero(d);
+  if (t.add) load_sums<Rows, Vectors>(tile, tile_row, sums);
+  add_products<Rows, Vectors, Pack>(t, b, b_step, packed, sums);
+  if (p.update) apply_update<Rows, Vectors>(update_of(p), sums, tile, tile_row);
+  store_sums<Rows, Vectors>(sums, tile, tile_row);
+  if (!inside) copy_block(edge, kColumns, Rows, columns, c, p.c_row);
+}
+
+/// A tile of at most three vectors from a packed strip.
+template <int Rows>
+void multiply_packed(const PanelProduct& p, const Terms& t, const float* strip, float* c, int64_t columns) {
+  if (columns > 2 * kLanes)
+    multiply_tile<Rows, 3>(p, t, strip, kStrip, c, columns);
+  else if (columns > kLanes)
+    multiply_tile<Rows, 2>(p, t, strip, kStrip, c, columns);
+  else
+    multiply_tile<Rows, 1>(p, t, strip, kStrip, c, columns);
+}
+
+/// Calls run(number of rows as a constant, first row) for tiles that cover rows [first, rows).
+template <class Run>
+HWY_INLINE void for_each_row_tile(int64_t first, int64_t rows, Run run) {
+  auto cover = [&](auto count) HWY_ATTR {
+    for (; first + count.value <= rows; first += count.value) run(count, first);
+  };
+  cover(std::integral_constant<int, kTileRows>{});
+  if constexpr (kTileRows > 4) cover(std::integral_constant<int, 4>{});
+  cover(std::integral_constant<int, 2>{});
+  cover(std::integral_constant<int, 1>{});
+}
+
+/// Copies `depth` rows of b, `columns` elements each, into strips: out[strip][k][column], zero-filled.
+void pack_strips(const float* b, int64_t b_row, int64_t depth, int64_t columns, float* HWY_RESTRICT out) {
+  const Floats d;
+  for (int64_t k = 0; k < depth; ++k, b += b_row, out += kStrip) {
+    float* to = out;
+    int64_t j = 0;
+    for (; j + kStrip <= columns; j += kStrip, to += kStrip * depth)
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < kStrip; v += kLanes) hn::Store(hn::LoadU(d, b + j + v), d, to + v);
+    if (j == columns) continue;
+    for (int64_t i = 0; i < kStrip; ++i) to[i] = j + i < columns ? b[j + i] : 0;
+  }
+}
+
+/// Rows of a, `rows` of them side by side, where they are far apart in memory and every strip reads them.
+Terms pack_rows(const Terms& t, int64_t rows, float* HWY_RESTRICT out) {
+  if (t.a_column == 1) return t;
+  for (int64_t k = 0; k < t.depth; ++k)
+    for (int64_t i = 0; i < rows; ++i) out[k * rows + i] = t.a[i * t.a_row + k * t.a_column];
+  return {t.depth, out, 1, rows, t.add};
+}
+
+Terms terms_of(const PanelProduct& p, int64_t k, int64_t depth) {
+  return {std::min(depth, p.K - k), p.a + k * p.a_column, p.a_row, p.a_column, k > 0};
+}
+
+Terms from_row(Terms t, int64_t i) {
+  t.a += i * t.a_row;
+  return t;
+}
+
+/// Terms per pass: an update needs whole sums.
+int64_t panel_depth(const PanelProduct& p) {
+  return std::max<int64_t>(p.update ? p.K : std::min(p.K, kPanelDepth), 1);
+}
+
+int64_t panel_columns(const PanelProduct& p) {
+  const int64_t strips = std::max<int64_t>(kPanelSize / (kStrip * panel_depth(p)), 1);
+  return std::min(strips * kStrip, ceiling(p.N, kStrip));
+}
+
+/// For a tall c: panels of b are packed, and c is written along its rows.
+void multiply_tall(const PanelProduct& p, float* scratch) {
+  const int64_t depth = panel_depth(p), width = panel_columns(p);
+  float* packed_rows = scratch + depth * width;
+  for (int64_t j = 0; j < p.N; j += width)
+    for (int64_t k = 0; k == 0 || k < p.K; k += depth) {
+      const int64_t columns = std::min(width, p.N - j);
+      const Terms terms = terms_of(p, k, depth);
+      pack_strips(p.b + k * p.b_row + j, p.b_row, terms.depth, columns, scratch);
+      for_each_row_tile(0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
+        const Terms tile = pack_rows(from_row(terms, i), rows, packed_rows);
+        for (int64_t s = 0; s < columns; s += kStrip)
+          multiply_packed<rows>(p, tile, scratch + s * terms.depth, p.c + i * p.c_row + j + s,
+                                std::min(kStrip, columns - s));
+      });
+    }
+}
+
+/// For a tall b: the first tile of a strip packs it while it multiplies, and it stays in L1 for the others.
+void multiply_deep(const PanelProduct& p, float* strip) {
+  constexpr int kFirst = 4;
+  const int64_t depth = panel_depth(p);
+  for (int64_t k = 0; k < p.K; k += depth) {
+    const Terms terms = terms_of(p, k, depth);
+    for (int64_t j = 0; j < p.N; j += kStrip) {
+      const int64_t columns = std::min(kStrip, p.N - j);
+      const float* b = p.b + k * p.b_row + j;
+      const bool fused = columns == kStrip && p.M >= kFirst;
+      if (fused)
+        multiply_tile<kFirst, kStripVectors, true>(p, terms, b, p.b_row, p.c + j, columns, strip);
+      else
+        pack_strips(b, p.b_row, terms.depth, columns, strip);
+      for_each_row_tile(fused ? kFirst : 0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
+        multiply_packed<rows>(p, from_row(terms, i), strip, p.c + i * p.c_row + j, columns);
+      });
+    }
+  }
+}
+
+/// Adds Depth rows of b, each times its factor, to a block of columns of a row of c.
+template <int Depth>
+HWY_INLINE void add_rows(const PanelProduct& p, int64_t i, int64_t k, int64_t first, int64_t columns) {
+  const Floats d;
+  const float* HWY_RESTRICT b = p.b + k * p.b_row + first;
+  float* HWY_RESTRICT c = p.c + i * p.c_row + first;
+  Vector factors[Depth];
+#pragma GCC unroll 8
+  for (int g = 0; g < Depth; ++g) factors[g] = hn::Set(d, p.a[i * p.a_row + (k + g) * p.a_column]);
+  for (int64_t j = 0; j < columns; j += kLanes) {
+    Vector sum = k == 0 ? hn::Zero(d) : hn::LoadU(d, c + j);
+#pragma GCC unroll 8
+    for (int g = 0; g < Depth; ++g) sum = hn::MulAdd(factors[g], hn::LoadU(d, b + g * p.b_row + j), sum);
+    hn::StoreU(sum, d, c + j);
+  }
+}
+
+/// The columns behind the last whole vector.
+void multiply_last_columns(const PanelProduct& p, int64_t first) {
+  const hn::CappedTag<float, 1> one;
+  for (int64_t i = 0; i < p.M; ++i)
+    for (int64_t j = first; j < p.N; ++j) {
+      auto sum = hn::Zero(one);
+      for (int64_t k = 0; k < p.K; ++k)
+        sum = hn::MulAdd(hn::Set(one, p.a[i * p.a_row + k * p.a_column]), hn::Set(one, p.b[k * p.b_row + j]),
+                         sum);
+      float* c = p.c + i * p.c_row + j;
+      const auto value = hn::Set(one, *c);
+      const auto step = hn::Add(sum, hn::Mul(hn::Set(one, p.weight_decay), value));
+      *c = hn::GetLane(p.update ? hn::Sub(value, hn::Mul(hn::Set(one, p.rate), step)) : sum);
+    }
+}
+
+/// For few rows of a: c stays in L1 while b passes through, a few whole rows at a time.
+void multiply_flat(const PanelProduct& p) {
+  const int64_t whole = p.N / kLanes * kLanes;
+  for (int64_t j = 0; j < whole; j += kStreamColumns) {
+    const int64_t columns = std::min(kStreamColumns, whole - j);
+    int64_t k = 0;
+    for (; k + 8 <= p.K; k += 8)
+      for (int64_t i = 0; i < p.M; ++i) add_rows<8>(p, i, k, j, columns);
+    for (; k < p.K; ++k)
+      for (int64_t i = 0; i < p.M; ++i) add_rows<1>(p, i, k, j, columns);
+  }
+  multiply_last_columns(p, whole);
+}
+
+/// For one term: c is written, or updated, row by row.
+void multiply_outer(const PanelProduct& p) {
+  const Floats d;
+  const int64_t whole = p.N / kLanes * kLanes;
+  const Update update = update_of(p);
+  for (int64_t i = 0; i < p.M; ++i) {
+    const Vector factor = hn::Set(d, p.a[i * p.a_row]);
+    const float* HWY_RESTRICT b = p.b;
+    float* HWY_RESTRICT c = p.c + i * p.c_row;
+    if (p.update)
+      for (int64_t j = 0; j < whole; j += kLanes)
+        hn::StoreU(update(hn::LoadU(d, c + j), hn::MulAdd(factor, hn::LoadU(d, b + j), hn::Zero(d))), d,
+                   c + j);
+    else
+      for (int64_t j = 0; j < whole; j += kLanes)
+        hn::StoreU(hn::MulAdd(factor, hn::LoadU(d, b + j), hn::Zero(d)), d, c + j);
+  }
+  multiply_last_columns(p, whole);
+}
+
+int64_t scratch_size(const PanelProduct& p) {
+  return panel_depth(p) * (panel_columns(p) + ceiling(kTileRows, kLargestVector));
+}
+
+void multiply_panels(const PanelProduct& p, float* scratch) {
+  if (p.K == 1) return multiply_outer(p);
+  if (p.M <= kFewRows && !p.update && p.K > 1) return multiply_flat(p);
+  if (p.K > p.M && p.a_column == 1) return multiply_deep(p, scratch);
+  multiply_tall(p, scratch);
+}
+
+}  // namespace treadle::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace treadle::cpu {
+namespace {
+
+HWY_EXPORT(multiply_rows);
+HWY_EXPORT(multiply_panels);
+HWY_EXPORT(scratch_size);
+
+}  // namespace
+
+void multiply_rows(const RowProduct& product) { HWY_DYNAMIC_DISPATCH(multiply_rows)(product); }
+
+int64_t panel_scratch(const PanelProduct& product) { return HWY_DYNAMIC_DISPATCH(scratch_size)(product); }
+
+void multiply_panels(const PanelProduct& product, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(multiply_panels)(product, scratch);
+}
+
+}  // namespace treadle::cpu
+#endif
