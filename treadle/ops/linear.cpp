@@ -38,8 +38,12 @@ std::vector<Tensor> gradient(const GradientContext& context) {
   const Tensor dy = context.upstream();
   std::vector<Tensor> result(3);
   if (context.needs(0)) result[0] = matmul(dy, context.input(1));
-  if (context.needs(1)) result[1] = matmul(transpose(dy, 0, 1), context.input(0));
-  if (context.needs(2)) result[2] = sum(dy, {0});
+  if (context.needs(1)) {
+    const auto [dw, db] = linear_weight_gradient(context.input(0), dy, {.bias = context.needs(2)});
+    result[1] = dw, result[2] = db;
+  } else if (context.needs(2)) {
+    result[2] = sum(dy, {0});
+  }
   return result;
 }
 

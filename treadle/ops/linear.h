@@ -2,6 +2,7 @@
 #pragma once
 
 #include "treadle/core/tensor.h"
+#include "treadle/ops/linear_options.h"
 
 namespace treadle {
 
@@ -9,5 +10,17 @@ namespace treadle {
 /// row-major. Half types accumulate in f32. Throws ShapeError naming both shapes, DTypeError unless all have
 /// the same floating dtype.
 TREADLE_API Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});
+
+/// y = max(linear(x, w, b), 0) for x [N, in]. NaN propagates, the derivative at 0 is 0. The gradient needs x,
+/// w and y.
+TREADLE_API Tensor linear_relu(const Tensor& x, const Tensor& w, const Tensor& b = {});
+
+struct LinearWeightGradient {
+  Tensor dw;  ///< [out, in], row-major
+  Tensor db;  ///< [out]; undefined unless options.bias
+};
+/// dw = dyᵀ·x and db = Σ_n dy: x [N, in], dy [N, out]. Throws ShapeError, DTypeError.
+TREADLE_API LinearWeightGradient linear_weight_gradient(const Tensor& x, const Tensor& dy,
+                                                        const LinearWeightGradientOptions& options = {});
 
 }  // namespace treadle

@@ -1,0 +1,123 @@
+/// Kernels of the ops around linear, without matrix tiles: for layers so small that one launch counts.
+#include "treadle/ops/device_variant.h"
+#include "treadle/ops/linear_options.h"
+#include "treadle/ops/linear_update_operands.h"
+#include "treadle/ops/matrix_product.h"
+
+#include "treadle/kernels/optimizer_functions.h"
+#include "treadle/kernels/pointwise_functions.h"
+
+namespace treadle::TREADLE_TARGET {
+namespace {
+
+/// One thread per element of y, threads of a warp along a row of y: 2·K elements read for one result.
+template <class T>
+__global__ void linear_relu_naive(MatrixProduct p) {
+  const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= p.M * p.N) return;
+  const int64_t m = i / p.N, n = i % p.N;
+  const T *a = static_cast<const T*>(p.a) + m * p.a_row, *b = static_cast<const T*>(p.b) + n * p.b_column;
+  const T* bias = static_cast<const T*>(p.bias);
+  Compute<T> sum = bias ? static_cast<Compute<T>>(bias[n * p.bias_step]) : Compute<T>(0);
+  for (int64_t k = 0; k < p.K; ++k)
+    sum += static_cast<Compute<T>>(a[k * p.a_column]) * static_cast<Compute<T>>(b[k * p.b_row]);
+  static_cast<T*>(p.c)[m * p.c_row + n * p.c_column] = static_cast<T>(Relu{}(sum));
+}
+
+/// Column `in` of the gradient stands for the bias.
+template <class T>
+__device__ Compute<T> parameter_gradient(const LinearUpdateOperands& p, int64_t o, int64_t i) {
+  Compute<T> sum = 0;
+  for (int64_t n = 0; n < p.N; ++n) {
+    const auto dy = static_cast<Compute<T>>(p.at<const T>(p.dy, n * p.dy_row + o * p.dy_column));
+    sum += i == p.in ? dy : dy * static_cast<Compute<T>>(p.at<const T>(p.x, n * p.x_row + i * p.x_column));
+  }
+  return sum;
+}
+
+/// One thread per element of dw and db, threads of a warp along a row of dw: 2·N elements read for one
+/// result, those of dy by the whole warp at once.
+template <class T>
+__global__ void linear_weight_gradient_naive(LinearUpdateOperands p) {
+  const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t columns = p.in + (p.b ? 1 : 0);
+  if (index >= p.out * columns) return;
+  const int64_t o = index / columns, i = index % columns;
+  const T gradient = static_cast<T>(parameter_gradient<T>(p, o, i));
+  if (i == p.in)
+    p.at<T>(p.b, o * p.b_step) = gradient;
+  else
+    p.at<T>(p.w, o * p.w_row + i * p.w_column) = gradient;
+}
+
+/// The same threads, each of which updates its parameter: one read and one write of it besides.
+template <class T>
+__global__ void linear_sgd_update_naive(LinearUpdateOperands p, double weight_decay) {
+  const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t columns = p.in + (p.b ? 1 : 0);
+  if (index >= p.out * columns) return;
+  const int64_t o = index / columns, i = index % columns;
+  T& target = i == p.in ? p.at<T>(p.b, o * p.b_step) : p.at<T>(p.w, o * p.w_row + i * p.w_column);
+  const SgdStep<Compute<T>> step{Compute<T>(p.state[0]), Compute<T>(weight_decay)};
+  Compute<T> parameter = static_cast<Compute<T>>(target);
+  step(parameter, parameter_gradient<T>(p, o, i));
+  target = static_cast<T>(parameter);
+}
+
+void run_linear_relu(const Call& call) {
+  const MatrixProduct p = linear_product(call);
+  with_floating_device_type(p.dtype, [&](auto tag) {
+    launch<linear_relu_naive<typename decltype(tag)::type>, independent>(
+        stream_of(call), blocks_for(p.M * p.N), kThreads, 0, p);
+  });
+}
+
+int64_t parameters(const LinearUpdateOperands& p) { return p.out * (p.in + (p.b ? 1 : 0)); }
+
+/// dw and db stand where an update has its parameters.
+LinearUpdateOperands gradient_operands(const Call& call) {
+  const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
+  return {x.shape[0],
+          x.shape[1],
+          dy.shape[1],
+          x.strides[0],
+          x.strides[1],
+          dy.strides[0],
+          dy.strides[1],
+          dw.strides[0],
+          dw.strides[1],
+          1,
+          x.data,
+          dy.data,
+          nullptr,
+          dw.data,
+          call.outputs.size() > 1 ? call.output(1).data : nullptr};
+}
+
+void run_weight_gradient(const Call& call) {
+  const LinearUpdateOperands p = gradient_operands(call);
+  with_floating_device_type(call.input(0).dtype, [&](auto tag) {
+    launch<linear_weight_gradient_naive<typename decltype(tag)::type>, independent>(
+        stream_of(call), blocks_for(parameters(p)), kThreads, 0, p);
+  });
+}
+
+void run_sgd_update(const Call& call) {
+  const LinearUpdateOperands p = linear_update_operands(call);
+  const double weight_decay = call.options<LinearSgdUpdateOptions>().weight_decay;
+  with_floating_device_type(call.input(0).dtype, [&](auto tag) {
+    launch<linear_sgd_update_naive<typename decltype(tag)::type>, independent>(
+        stream_of(call), blocks_for(parameters(p)), kThreads, 0, p, weight_decay);
+  });
+}
+
+}  // namespace
+
+void register_linear(Registry& registry) {
+  add_variant(registry, "linear_relu", {.name = "naive", .device = kDevice, .run = run_linear_relu});
+  add_variant(registry, "linear_weight_gradient",
+              {.name = "naive", .device = kDevice, .run = run_weight_gradient});
+  add_variant(registry, "linear_sgd_update", {.name = "naive", .device = kDevice, .run = run_sgd_update});
+}
+
+}  // namespace treadle::TREADLE_TARGET

@@ -1,0 +1,188 @@
+/// The cpu variants for the products of linear layers in f32: "rows" (c = a·bᵀ) and "panels" (c = a·b, and
+/// updates in place), each thread on its own part of the result.
+#include "treadle/core/parallel_for.h"
+#include "treadle/cpu/linear_products.h"
+#include "treadle/graph/registry.h"
+#include "treadle/kernels/optimizer_functions.h"
+#include "treadle/ops/linear_options.h"
+#include "treadle/ops/linear_update_operands.h"
+#include "treadle/ops/matrix_product.h"
+
+namespace treadle {
+namespace {
+
+struct Range {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
+/// Part `index` of `parts` of an extent, cut at multiples of a cache line of floats.
+Range part_of(int64_t extent, int64_t index, int64_t parts) {
+  constexpr int64_t kStep = 16;
+  const int64_t steps = (extent + kStep - 1) / kStep;
+  auto cut = [&](int64_t i) { return std::min(steps * i / parts * kStep, extent); };
+  return {cut(index), cut(index + 1)};
+}
+
+/// Parts that a product is worth: waking a thread costs as much as some ten thousand products.
+int64_t parts_of(int64_t products) {
+  constexpr int64_t kProductsPerPart = 50'000;
+  return std::clamp<int64_t>(products / kProductsPerPart, 1, num_threads());
+}
+
+/// Calls run(index) for every part, spread over threads.
+template <class Run>
+void for_each_part(int64_t parts, Run run) {
+  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) run(i);
+  });
+}
+
+/// Whether the columns of c are worth cutting: each thread then streams its own part of b.
+bool cuts_columns(int64_t M, int64_t N) { return N >= 64 || N >= M; }
+
+void multiply_in_parts(const cpu::RowProduct& product) {
+  const int64_t parts = parts_of(product.M * product.N * product.K);
+  for_each_part(parts, [&](int64_t index) {
+    cpu::RowProduct p = product;
+    if (cuts_columns(p.M, p.N)) {
+      const Range r = part_of(p.N, index, parts);
+      p.N = r.size(), p.b += r.begin * p.b_row, p.c += r.begin;
+      if (p.bias) p.bias += r.begin;
+    } else {
+      const Range r = part_of(p.M, index, parts);
+      p.M = r.size(), p.a += r.begin * p.a_row, p.c += r.begin * p.c_row;
+    }
+    cpu::multiply_rows(p);
+  });
+}
+
+/// Calls also(index, parts) on the thread that made a part.
+template <class Also>
+void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also also) {
+  constexpr int64_t kLine = 16;
+  const int64_t parts = parts_of(product.M * product.N * product.K);
+  const int64_t size = (cpu::panel_scratch(product) + kLine - 1) / kLine * kLine;
+  float* scratch = call.workspace<float>(size * parts);
+  for_each_part(parts, [&](int64_t index) {
+    cpu::PanelProduct p = product;
+    if (cuts_columns(p.M, p.N)) {
+      const Range r = part_of(p.N, index, parts);
+      p.N = r.size(), p.b += r.begin, p.c += r.begin;
+    } else {
+      const Range r = part_of(p.M, index, parts);
+      p.M = r.size(), p.a += r.begin * p.a_row, p.c += r.begin * p.c_row;
+    }
+    cpu::multiply_panels(p, scratch + index * size);
+    also(index, parts);
+  });
+}
+
+template <bool relu>
+void run_rows(const Call& call) {
+  const MatrixProduct p = linear_product(call);
+  multiply_in_parts({p.M, p.N, p.K, static_cast<const float*>(p.a), p.a_row, static_cast<const float*>(p.b),
+                     p.b_column, static_cast<const float*>(p.bias), static_cast<float*>(p.c), p.c_row, relu});
+}
+
+bool has_unit_step(int64_t extent, int64_t stride) { return extent <= 1 || stride == 1; }
+
+bool takes_rows(const Call& call) {
+  if (call.output().dtype != DType::f32) return false;
+  const MatrixProduct p = linear_product(call);
+  return has_unit_step(p.K, p.a_column) && has_unit_step(p.K, p.b_row) && has_unit_step(p.N, p.c_column) &&
+         (!p.bias || has_unit_step(p.N, p.bias_step));
+}
+
+void run_matmul(const Call& call) {
+  const MatrixProduct p = matmul_product(call);
+  multiply_in_parts(call,
+                    {p.M, p.N, p.K, static_cast<const float*>(p.a), p.a_row, p.a_column,
+                     static_cast<const float*>(p.b), p.b_row, static_cast<float*>(p.c), p.c_row},
+                    [](int64_t, int64_t) {});
+}
+
+bool takes_matmul(const Call& call) {
+  if (call.output().dtype != DType::f32) return false;
+  const MatrixProduct p = matmul_product(call);
+  return p.batch.numel == 1 && has_unit_step(p.N, p.b_column) && has_unit_step(p.N, p.c_column);
+}
+
+/// dyᵀ·x as c = a·b.
+cpu::PanelProduct weight_product(const TensorView& x, const TensorView& dy, float* c, int64_t c_row) {
+  return {dy.shape[1],   x.shape[1],   x.shape[0], dy.as<float>(), dy.strides[1], dy.strides[0],
+          x.as<float>(), x.strides[0], c,          c_row};
+}
+
+/// Σ_n dy[n, o] for `count` outputs from `first` on, in the order of n.
+void sum_over_batch(const TensorView& dy, int64_t first, int64_t count, float* sums) {
+  std::fill_n(sums, count, 0.0f);
+  for (int64_t n = 0; n < dy.shape[0]; ++n) {
+    const float* row = dy.as<float>() + n * dy.strides[0] + first * dy.strides[1];
+    if (dy.strides[1] == 1)
+      for (int64_t o = 0; o < count; ++o) sums[o] += row[o];
+    else
+      for (int64_t o = 0; o < count; ++o) sums[o] += row[o * dy.strides[1]];
+  }
+}
+
+void run_weight_gradient(const Call& call) {
+  const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
+  float* db = call.outputs.size() > 1 ? call.output(1).as<float>() : nullptr;
+  multiply_in_parts(call, weight_product(x, dy, dw.as<float>(), dw.strides[0]),
+                    [&](int64_t index, int64_t parts) {
+                      const Range r = part_of(dy.shape[1], index, parts);
+                      if (db) sum_over_batch(dy, r.begin, r.size(), db + r.begin);
+                    });
+}
+
+bool takes_weight_gradient(const Call& call) {
+  const TensorView& x = call.input(0);
+  return x.dtype == DType::f32 && has_unit_step(x.shape[1], x.strides[1]);
+}
+
+/// b -= rate·(Σ_n dy + weight_decay·b), rounded as sgd_update rounds.
+void update_bias(const LinearUpdateOperands& p, const TensorView& dy, Range r, float rate, float weight_decay,
+                 float* sums) {
+  sum_over_batch(dy, r.begin, r.size(), sums);
+  const SgdStep<float> step{rate, weight_decay};
+  for (int64_t o = r.begin; o < r.end; ++o) step(p.at<float>(p.b, o * p.b_step), sums[o - r.begin]);
+}
+
+void run_sgd_update(const Call& call) {
+  const LinearUpdateOperands p = linear_update_operands(call);
+  const float rate = float(*p.state), decay = float(call.options<LinearSgdUpdateOptions>().weight_decay);
+  const TensorView &x = call.input(0), &dy = call.input(1);
+  cpu::PanelProduct product = weight_product(x, dy, static_cast<float*>(p.w), p.w_row);
+  product.update = true, product.rate = rate, product.weight_decay = decay;
+  float* sums = p.b ? call.workspace<float>(p.out) : nullptr;
+  multiply_in_parts(call, product, [&](int64_t index, int64_t parts) {
+    const Range r = part_of(p.out, index, parts);
+    if (p.b) update_bias(p, dy, r, rate, decay, sums + r.begin);
+  });
+}
+
+bool takes_sgd_update(const Call& call) {
+  const TensorView &x = call.input(0), &w = call.input(3);
+  return x.dtype == DType::f32 && has_unit_step(x.shape[1], x.strides[1]) &&
+         has_unit_step(w.shape[1], w.strides[1]);
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_linear_cpu(Registry& registry) {
+  auto add = [&](const char* op, const char* name, void (*run)(const Call&), bool (*when)(const Call&)) {
+    registry.add_variant(
+        op, {.name = name, .device = DeviceKind::cpu, .run = run, .when = when, .preference = 30});
+  };
+  add("linear", "rows", run_rows<false>, takes_rows);
+  add("linear_relu", "rows", run_rows<true>, takes_rows);
+  add("matmul", "panels", run_matmul, takes_matmul);
+  add("linear_weight_gradient", "panels", run_weight_gradient, takes_weight_gradient);
+  add("linear_sgd_update", "panels", run_sgd_update, takes_sgd_update);
+}
+
+}  // namespace ops
+}  // namespace treadle

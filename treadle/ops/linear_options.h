@@ -1,0 +1,23 @@
+/// Options of the ops around linear. Light: device files include it.
+#pragma once
+
+namespace treadle {
+
+struct LinearWeightGradientOptions {
+  bool bias = true;
+  template <class Field>
+  static void describe(Field& field) {
+    field("bias", &LinearWeightGradientOptions::bias, "make db as well");
+  }
+};
+
+struct LinearSgdUpdateOptions {
+  double weight_decay = 0;
+  template <class Field>
+  static void describe(Field& field) {
+    field("weight_decay", &LinearSgdUpdateOptions::weight_decay,
+          "share of the parameter added to the gradient");
+  }
+};
+
+}  // namespace treadle
