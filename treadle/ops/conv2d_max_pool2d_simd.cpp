@@ -116,11 +116,13 @@ void for_each_tap(const DirectPlan& plan, F f) {
   }
 }
 
-const int32_t* tap_offsets(const Call& call, const DirectPlan& plan) {
+/// Offsets of the taps in x, or in a filter.
+const int32_t* tap_offsets(const Call& call, const DirectPlan& plan, bool in_x) {
   const Conv2dGeometry& g = plan.g.conv;
   int32_t* taps = call.workspace<int32_t>(g.taps());
   for_each_tap(plan, [&](int64_t tap, int64_t c, int64_t r, int64_t s) {
-    taps[tap] = int32_t(plan.x.at(0, c, r * g.dilation.height, s * g.dilation.width));
+    taps[tap] =
+        int32_t(in_x ? plan.x.at(0, c, r * g.dilation.height, s * g.dilation.width) : g.w.at(0, c, r, s));
   });
   return taps;
 }
@@ -137,6 +139,7 @@ const float* pack_filters(const Call& call, const DirectPlan& plan) {
   const int64_t size = cpu::direct_block_size(g.taps());
   float* packed = call.workspace<float>(plan.blocks * size);
   const float *w = call.input(1).as<float>(), *bias = bias_of(call);
+  const int32_t* taps = tap_offsets(call, plan, false);
   parallel_for(plan.blocks, kWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; ++block) {
       float* to = packed + block * size;
@@ -144,9 +147,7 @@ const float* pack_filters(const Call& call, const DirectPlan& plan) {
       std::fill_n(to, size, 0.0f);
       for (int64_t i = 0; i < filters.count; ++i) {
         const float* filter = w + g.w.at(filters.first + i, 0, 0, 0);
-        for_each_tap(plan, [&](int64_t tap, int64_t c, int64_t r, int64_t s) {
-          to[tap * cpu::kDirectFilters + i] = filter[g.w.at(0, c, r, s)];
-        });
+        for (int64_t tap = 0; tap < g.taps(); ++tap) to[tap * cpu::kDirectFilters + i] = filter[taps[tap]];
         if (bias) to[g.taps() * cpu::kDirectFilters + i] = bias[(filters.first + i) * bias_step(call)];
       }
     }
@@ -154,22 +155,31 @@ const float* pack_filters(const Call& call, const DirectPlan& plan) {
   return packed;
 }
 
+/// Copies `count` pixels of a row, whose channels lie `channel_step` apart, to channels-last.
+void copy_pixels(const float* from, int64_t channel_step, int64_t pixel_step, int64_t count, int64_t channels,
+                 float* to) {
+  if ((channel_step == 1 || channels == 1) && pixel_step == channels) {
+    std::copy_n(from, count * channels, to);
+    return;
+  }
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t w = 0; w < count; ++w) to[w * channels + c] = from[c * channel_step + w * pixel_step];
+}
+
 /// Copies the rows of image n under rows [begin, end) of the convolution's result, with their padding.
 void copy_padded(const DirectPlan& plan, const float* x, int64_t n, WindowRange rows, float* copy) {
   const Conv2dGeometry& g = plan.g.conv;
-  const int64_t first = g.row(rows.begin, 0), last = g.row(rows.end - 1, g.R - 1);
-  const int64_t width = plan.x.strides[2] / plan.x.strides[3];
-  for (int64_t h = first; h <= last; ++h, copy += plan.x.strides[2])
-    for (int64_t i = 0; i < width; ++i) {
-      const int64_t w = i - g.padding.width;
-      float* to = copy + i * g.C;
-      if (!g.inside(h, w)) {
-        std::fill_n(to, g.C, 0.0f);
-        continue;
-      }
-      const float* from = x + g.x.at(n, 0, h, w);
-      for (int64_t c = 0; c < g.C; ++c) to[c] = from[c * g.x.strides[1]];
+  const int64_t size = plan.x.strides[2], left = g.padding.width, width = size / g.C;
+  const int64_t end = std::min(width - left, g.W);  // behind the last pixel that is copied
+  for (int64_t h = g.row(rows.begin, 0); h <= g.row(rows.end - 1, g.R - 1); ++h, copy += size) {
+    if (h < 0 || h >= g.H || end <= 0) {
+      std::fill_n(copy, size, 0.0f);
+      continue;
     }
+    std::fill_n(copy, left * g.C, 0.0f);
+    copy_pixels(x + g.x.at(n, 0, h, 0), g.x.strides[1], g.x.strides[3], end, g.C, copy + left * g.C);
+    std::fill(copy + (left + end) * g.C, copy + size, 0.0f);
+  }
 }
 
 /// What the threads of a direct call share.
@@ -222,8 +232,8 @@ struct DirectCall {
 void run_direct(const Call& call) {
   const Geometry g = geometry_of(call);
   const DirectPlan plan(g);
-  const DirectCall direct{plan, call.input(0).as<float>(), pack_filters(call, plan), tap_offsets(call, plan),
-                          output_of(call, g)};
+  const DirectCall direct{plan, call.input(0).as<float>(), pack_filters(call, plan),
+                          tap_offsets(call, plan, true), output_of(call, g)};
   const int64_t rows = g.conv.N * g.pool.P;
   const int64_t parts = parts_of(rows * plan.columns * g.pool.R * g.conv.K * g.conv.taps());
   const int64_t slices = std::clamp<int64_t>((parts + rows - 1) / rows, 1, plan.blocks);
@@ -240,11 +250,17 @@ void run_direct(const Call& call) {
   });
 }
 
+/// More than the largest offset in one image or filter.
+int64_t reach_of(const TensorView& view) {
+  int64_t reach = 0;
+  for (int axis = 1; axis < 4; ++axis) reach += view.shape[axis] * view.strides[axis];
+  return reach;
+}
+
 bool takes_direct(const Call& call) {
   if (!has_plain_output(call)) return false;
-  int64_t reach = 0;  // offsets are 32 bits wide
-  const TensorView& x = call.input(0);
-  for (int axis = 1; axis < 4; ++axis) reach += x.shape[axis] * x.strides[axis];
+  const TensorView &x = call.input(0), &w = call.input(1);
+  const int64_t reach = std::max(reach_of(x), reach_of(w));  // offsets are 32 bits wide
   const Pads& pads = call.options<Conv2dMaxPool2dOptions>().padding;
   const int64_t copied =
       x.shape[1] * (x.shape[2] + pads.top + pads.bottom) * (x.shape[3] + pads.left + pads.right);
@@ -259,11 +275,8 @@ const float* channels_last_copy(const Call& call, const Conv2dGeometry& g) {
   const float* x = call.input(0).as<float>();
   parallel_for(g.N * g.H, kWorthAThread / (g.W * g.C) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row)
-      for (int64_t c = 0; c < g.C; ++c) {
-        const float* from = x + g.x.at(row / g.H, c, row % g.H, 0);
-        float* to = copy + row * g.W * g.C + c;
-        for (int64_t w = 0; w < g.W; ++w) to[w * g.C] = from[w * g.x.strides[3]];
-      }
+      copy_pixels(x + g.x.at(row / g.H, 0, row % g.H, 0), g.x.strides[1], g.x.strides[3], g.W, g.C,
+                  copy + row * g.W * g.C);
   });
   return copy;
 }
