@@ -2,8 +2,10 @@
 // refused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/simt/kernels.h"
@@ -115,6 +117,18 @@ TEST(Graphs, WorkOnOtherStreamsIsDoneAtOnce) {
   const Buffer x(1), y(2);
   Stream other;
   const auto graph = capture_graph([&] { scale_and_add(&other, 1.f, x.data(), y.data(), kCount); });
+  EXPECT_TRUE(graph->nodes().empty());
+  EXPECT_EQ(y.values(), all(3));
+}
+
+TEST(Graphs, WorkOfOtherThreadsIsDoneAtOnce) {
+  const Buffer x(1), y(2);
+  const auto graph = capture_graph([&] {
+    std::thread([&] {
+      scale_and_add(device_stream(), 1.f, x.data(), y.data(), kCount);
+      device().synchronize();
+    }).join();
+  });
   EXPECT_TRUE(graph->nodes().empty());
   EXPECT_EQ(y.values(), all(3));
 }

@@ -26,7 +26,7 @@ void* ReplayWorkspace::take(size_t bytes) {
   size_t begin = used_;
   used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
   largest_ = std::max(largest_, used_);
-  if (used_ <= capacity_) return static_cast<char*>(block_->data()) + begin;
+  if (block_ && used_ <= capacity_) return static_cast<char*>(block_->data()) + begin;
   overflow_.push_back(make_intrusive<Storage>(device_, bytes));
   return overflow_.back()->data();
 }
@@ -257,6 +257,13 @@ void ProgramInstance::run(std::span<const Tensor> arguments, std::span<Tensor> r
   give(arguments, results);
 }
 
+/// The argument itself, or a view of it.
+Tensor view_of(const Tensor& argument, const ProgramValue& place) {
+  bool whole =
+      place.offset == 0 && place.spec.shape == argument.shape() && place.spec.strides == argument.strides();
+  return whole ? argument : argument.alias(place.spec.shape, place.spec.strides, place.offset);
+}
+
 void ProgramInstance::give(std::span<const Tensor> arguments, std::span<Tensor> results) {
   for (const ProgramStep& step : program_->steps)
     if (!step.op->mutates.empty())
@@ -270,7 +277,7 @@ void ProgramInstance::give(std::span<const Tensor> arguments, std::span<Tensor> 
     if (output.existing.defined())
       results[i] = output.existing;
     else if (output.input >= 0)
-      results[i] = arguments[size_t(output.input)];
+      results[i] = view_of(arguments[size_t(output.input)], program_->values[size_t(output.value)]);
     else
       results[i] = results_[i];
   }

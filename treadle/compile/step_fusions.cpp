@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "treadle/graph/registry.h"
+#include "treadle/ops/linear_options.h"
+#include "treadle/ops/optimizer_options.h"
 
 namespace treadle {
 namespace {
@@ -72,11 +74,72 @@ bool fuse_cross_entropy(StepEditor& edit) {
   return false;
 }
 
+/// The place of a gradient in an update of groups {p, g}; 0 when it is not there.
+size_t place_of_gradient(const ProgramStep& update, int gradient) {
+  for (size_t i = 2; i < update.inputs.size(); i += 2)
+    if (update.inputs[i] == gradient) return i;
+  return 0;
+}
+
+/// The group at `place` leaves the update; outputs are the parameters.
+void remove_group(ProgramStep& update, size_t place) {
+  update.inputs.erase(update.inputs.begin() + int64_t(place) - 1, update.inputs.begin() + int64_t(place) + 1);
+  update.outputs.erase(update.outputs.begin() + int64_t(place / 2 - 1));
+}
+
+/// The update that takes all of a linear layer's gradients and nobody else does; -1 when there is none.
+int64_t sole_update(StepEditor& edit, size_t gradient_step) {
+  auto& steps = edit.steps();
+  const ProgramStep& gradient = steps[gradient_step];
+  for (size_t k = gradient_step + 1; k < steps.size(); ++k) {
+    if (steps[k].op->name != "sgd_update_all" || steps[k].inputs[0] == kNoValue) continue;
+    bool all = true;
+    for (int value : gradient.outputs)
+      all &= edit.mentions(value) == 2 && place_of_gradient(steps[k], value) > 0;
+    if (all && !edit.writes_between(gradient_step, k, gradient.inputs)) return int64_t(k);
+  }
+  return -1;
+}
+
+/// The gradient of a linear layer's parameters and their update by SGD: the gradient is never in memory.
+bool fuse_linear_sgd(StepEditor& edit) {
+  if (!registry().contains("linear_sgd_update")) return false;
+  auto& steps = edit.steps();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].op->name != "linear_weight_gradient") continue;
+    int64_t at = sole_update(edit, i);
+    if (at < 0) continue;
+    ProgramStep& update = steps[size_t(at)];
+    const double decay = update.attributes.as<SgdUpdateOptions>().weight_decay;
+    ProgramStep fused{&op_named("linear_sgd_update"),
+                      Attributes::of(LinearSgdUpdateOptions{decay}),
+                      {steps[i].inputs[0], steps[i].inputs[1], update.inputs[0]},
+                      {},
+                      nullptr,
+                      0};
+    for (int value : steps[i].outputs) {
+      size_t place = place_of_gradient(update, value);
+      fused.inputs.push_back(update.inputs[place - 1]);
+      fused.outputs.push_back(update.inputs[place - 1]);
+      remove_group(update, place);
+    }
+    if (update.inputs.size() == 1)
+      update = std::move(fused);
+    else
+      steps.insert(steps.begin() + at, std::move(fused));
+    steps.erase(steps.begin() + int64_t(i));
+    edit.note("linear_weight_gradient + sgd_update_all → linear_sgd_update");
+    return true;
+  }
+  return false;
+}
+
 /// A pattern and what it becomes; true when it was found and replaced once.
 using StepFusion = bool (*)(StepEditor&);
 
 const StepFusion kStepFusions[] = {
     fuse_cross_entropy,
+    fuse_linear_sgd,
 };
 
 }  // namespace

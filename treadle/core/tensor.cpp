@@ -1,5 +1,6 @@
 #include "treadle/core/tensor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <utility>
@@ -10,6 +11,15 @@
 namespace treadle {
 
 namespace {
+
+/// Extent of memory, in elements, from the first element to the last one reached (strides are never
+/// negative).
+int64_t reach(const Shape& shape, const Strides& strides) {
+  if (shape.numel() == 0) return 0;
+  int64_t last = 0;
+  for (int i = 0; i < shape.rank(); ++i) last += (shape[i] - 1) * strides[i];
+  return last + 1;
+}
 
 std::atomic<uint64_t> storages_made{0};
 thread_local bool symbolic_allocation = false;
@@ -56,7 +66,8 @@ Storage::~Storage() {
 
 Tensor Tensor::symbolic(const Shape& shape, const Strides& strides, DType dtype, Device device,
                         const char* origin) {
-  return tensor_over(make_intrusive<Storage>(device, bytes_of(shape, dtype), origin), shape, strides, dtype);
+  size_t bytes = std::max(bytes_of(shape, dtype), size_t(reach(shape, strides)) * size_of(dtype));
+  return tensor_over(make_intrusive<Storage>(device, bytes, origin), shape, strides, dtype);
 }
 
 Tensor Tensor::empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device) {
@@ -124,15 +135,6 @@ void Tensor::check_dtype(DType wanted) const {
 }
 
 namespace {
-
-/// Extent of memory, in elements, from the first element to the last one reached (strides are never
-/// negative).
-int64_t reach(const Shape& shape, const Strides& strides) {
-  if (shape.numel() == 0) return 0;
-  int64_t last = 0;
-  for (int i = 0; i < shape.rank(); ++i) last += (shape[i] - 1) * strides[i];
-  return last + 1;
-}
 
 /// Copies strided elements of `size` bytes to a row-major block.
 void gather(char*& target, const char* source, size_t size, const Shape& shape, const Strides& strides,

@@ -41,9 +41,10 @@ struct PixelSums {
   }
 };
 
-/// A warp owns one pixel of dx and 32·kPerLane channels of a group, blockIdx.z numbering the groups. It asks
-/// every filter, tap and window that holds the place: a byte, and an element of dy if chosen, for 1/32 of
-/// kPerLane channels. For those that have a gradient each lane reads 4 bytes (f32) of w per channel.
+/// A warp owns one pixel of dx and 32·kPerLane channels of a group, blockIdx.z numbering the groups. For all
+/// of them together it reads a byte per filter, tap and window that holds the place, and an element of dy
+/// where the place was chosen; then, per gradient found, 4 bytes (f32) of w per channel. It writes each
+/// element once.
 template <class T, int kPerLane>
 __global__ void __launch_bounds__(kThreads)
     conv2d_max_pool2d_input_gradient_sparse(PooledGradient<T> in, const Compute<T>* w, T* dx) {
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(kThreads)
   const Place at = place_at(int(pixel), int(g.H), int(g.W));
   PixelSums<T, kPerLane> dx_of;
 
-  /// Adds what place (row, column) of the convolution's result got from one window, through one tap.
+  // Adds what place (row, column) of the convolution's result got from one window, through one tap.
   const auto add_window = [&](int tap, int place, int64_t p, int64_t q) {
     for (int k = 0; k < filters; k += kWarp) {
       const int mine = first_filter + k + lane;
