@@ -1,0 +1,141 @@
+/// Optimizer steps in a compiled function: the replays give the bits of eager steps.
+#include <gtest/gtest.h>
+
+#include "tests/goldens/golden_numbers.h"
+#include "treadle/compile/compile.h"
+#include "treadle/core/error.h"
+#include "treadle/ops/copy.h"
+#include "treadle/ops/pointwise.h"
+#include "treadle/ops/reduce.h"
+#include "treadle/optim/adam.h"
+#include "treadle/optim/sgd.h"
+
+namespace treadle {
+namespace {
+
+const CompileOptions kDeclared{.measure = false};
+
+using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(std::vector<NamedTensor>)>;
+
+/// Two parameters whose gradients are the inputs, exactly: only updates round.
+struct Training {
+  Tensor w, b;
+  std::unique_ptr<Optimizer> optimizer;
+
+  explicit Training(const MakeOptimizer& make, Device device = kCpu)
+      : w(to(goldens::signed_tensor(1, {3, 67}), device).set_requires_grad()),
+        b(to(goldens::signed_tensor(2, {5}), device).set_requires_grad()),
+        optimizer(make({{"w", w}, {"b", b}})) {}
+
+  Tensor operator()(const Tensor& x, const Tensor& y) {
+    optimizer->zero_grad();
+    Tensor loss = sum(w * x) + sum(b * y);
+    loss.backward();
+    optimizer->step();
+    return loss;
+  }
+};
+
+/// The same step, eager and compiled, from the same start.
+struct Twins {
+  Training eager, recorded;
+  Compiled<std::function<Tensor(Tensor, Tensor)>> compiled;
+  uint32_t steps = 0;
+
+  explicit Twins(const MakeOptimizer& make, Device device = kCpu)
+      : eager(make, device),
+        recorded(make, device),
+        compiled(compile(
+            std::function<Tensor(Tensor, Tensor)>([this](Tensor x, Tensor y) { return recorded(x, y); }),
+            kDeclared)) {}
+
+  void step() {
+    const Device device = eager.w.device();
+    Tensor x = to(goldens::signed_tensor(100 + steps, {3, 67}), device);
+    Tensor y = to(goldens::signed_tensor(200 + steps, {5}), device);
+    ++steps;
+    eager(x, y);
+    compiled(x, y);
+  }
+
+  void expect_equal(const std::string& what) const {
+    auto expected = eager.optimizer->state(), actual = recorded.optimizer->state();
+    expected.push_back({"w", eager.w}), actual.push_back({"w", recorded.w});
+    expected.push_back({"b", eager.b}), actual.push_back({"b", recorded.b});
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(actual[i].tensor.to_doubles(), expected[i].tensor.to_doubles())
+          << what << ", " << expected[i].name << " after step " << steps;
+  }
+};
+
+std::vector<std::pair<std::string, MakeOptimizer>> optimizers() {
+  std::vector<std::pair<std::string, MakeOptimizer>> list;
+  for (const std::string& name : known_optimizers())
+    list.emplace_back(name, [name](auto p) { return make_optimizer(name, std::move(p), 0.1); });
+  list.emplace_back("nesterov", [](auto p) {
+    return std::make_unique<Sgd>(std::move(p), 0.1,
+                                 SgdOptions{.momentum = 0.9, .weight_decay = 0.01, .nesterov = true});
+  });
+  list.emplace_back("dampening", [](auto p) {
+    return std::make_unique<Sgd>(std::move(p), 0.1, SgdOptions{.momentum = 0.9, .dampening = 0.5});
+  });
+  return list;
+}
+
+TEST(RecordedStep, ReplaysGiveTheBitsOfEagerSteps) {
+  for (Device device : {kCpu, kSimt})
+    for (auto& [name, make] : optimizers()) {
+      Twins twins(make, device);
+      for (int i = 0; i < 8; ++i) {
+        twins.step();
+        twins.expect_equal(name + " on " + to_string(device));
+      }
+      EXPECT_EQ(twins.recorded.optimizer->step_count(), 8);
+    }
+}
+
+TEST(RecordedStep, ReplaysFollowTheScheduleAndTheRateThatIsSet) {
+  for (auto& [name, make] : optimizers()) {
+    Twins twins(make);
+    for (Training* training : {&twins.eager, &twins.recorded})
+      training->optimizer->set_schedule(Schedule::cosine(0.25, 6));
+    for (int i = 0; i < 5; ++i) twins.step();
+    twins.expect_equal(name);
+    EXPECT_EQ(twins.recorded.optimizer->learning_rate(), Schedule::cosine(0.25, 6).at(4));
+    for (Training* training : {&twins.eager, &twins.recorded}) training->optimizer->set_learning_rate(0.5);
+    twins.step();
+    twins.expect_equal(name);
+    EXPECT_EQ(twins.compiled.programs().size(), 1u);
+  }
+}
+
+TEST(RecordedStep, ReplaysGoOnFromALoadedState) {
+  for (auto& [name, make] : optimizers()) {
+    Twins twins(make);
+    Training other(make);
+    for (uint32_t i = 0; i < 3; ++i) {
+      other(goldens::signed_tensor(300 + i, {3, 67}), goldens::signed_tensor(400 + i, {5}));
+      twins.step();
+    }
+    other(goldens::signed_tensor(303, {3, 67}), goldens::signed_tensor(403, {5}));
+    for (Training* training : {&twins.eager, &twins.recorded})
+      training->optimizer->load_state(other.optimizer->state());
+    twins.step();
+    twins.expect_equal(name);
+    EXPECT_EQ(twins.recorded.optimizer->step_count(), 5);
+  }
+}
+
+TEST(RecordedStep, ReplaysOutliveTheOptimizerButRecordingsDoNot) {
+  Twins twins([](auto p) { return make_optimizer("momentum", std::move(p), 0.1); });
+  for (int i = 0; i < 3; ++i) twins.step();
+  twins.recorded.optimizer.reset();
+  Tensor x = goldens::signed_tensor(103, {3, 67}), y = goldens::signed_tensor(203, {5});
+  twins.eager(x, y);
+  twins.compiled(x, y);
+  EXPECT_EQ(twins.recorded.w.to_doubles(), twins.eager.w.to_doubles());
+  EXPECT_THROW(twins.compiled(goldens::signed_tensor(1, {1, 67}), y), RecordingError);
+}
+
+}  // namespace
+}  // namespace treadle
