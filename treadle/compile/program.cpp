@@ -29,9 +29,9 @@ class Builder {
     program_->host_work = recorder.host_work();
     add_buffers_and_values();
     add_steps();
-    fuse_steps(*program_, recorder);
     add_outputs(outputs);
     add_gradients(gradients);
+    fuse_steps(*program_, recorder);
     remove_dead_steps();
     find_lifetimes();
     program_->statistics.arena_bytes = plan_arena(program_->buffers);

@@ -24,9 +24,9 @@ class StepEditor {
   bool is_ones(int value) const { return recorder_.is_ones(value); }
   int buffer_of(int value) const { return program_.values[size_t(value)].buffer; }
 
-  /// How often steps mention the value's buffer.
+  /// How often steps, and the caller, mention the value's buffer.
   int mentions(int value) const {
-    int count = 0;
+    int count = program_.buffers[size_t(buffer_of(value))].kind != ProgramBuffer::Kind::arena;
     for (const ProgramStep& step : program_.steps) {
       for (int input : step.inputs) count += input != kNoValue && buffer_of(input) == buffer_of(value);
       for (int output : step.outputs) count += output != kNoValue && buffer_of(output) == buffer_of(value);

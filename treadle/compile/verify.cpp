@@ -32,6 +32,9 @@ class Verifier {
     for (const ProgramOutput& output : program_.outputs)
       require<Error>(output.value == kNoValue || is_written(output.value),
                      "a program returns value {} that no step makes", output.value);
+    for (const ExportedGradient& gradient : program_.gradients)
+      require<Error>(gradient.value == kNoValue || is_written(gradient.value),
+                     "a program leaves value {} as a gradient that no step makes", gradient.value);
     check_arena();
   }
 
