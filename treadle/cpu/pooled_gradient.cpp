@@ -1,6 +1,8 @@
 #include "treadle/cpu/pooled_gradient.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "treadle/cpu/pooled_gradient.cpp"
@@ -15,19 +17,30 @@ namespace treadle::cpu {
 
 constexpr int kMostRows = 5, kMostVectors = 5;
 
+/// Entry m: the numbers of m's bits that are set, a byte each, from the lowest on.
+constexpr std::array<uint64_t, 256> set_bits() {
+  std::array<uint64_t, 256> table{};
+  for (uint64_t m = 0; m < 256; ++m)
+    for (uint64_t bit = 0, count = 0; bit < 8; ++bit)
+      if (m >> bit & 1) table[m] |= bit << 8 * count++;
+  return table;
+}
+inline constexpr std::array<uint64_t, 256> kSetBits = set_bits();
+
 /// Rows of a register tile by its vectors: at most 12 sums, so that 16 registers do.
 constexpr int kTileRows[kMostVectors + 1] = {0, 5, 5, 3, 3, 2};
 
 /// Vectors of the next tile across a run of which `left` remain.
 constexpr int64_t tile_vectors(int64_t left) { return left <= kMostVectors ? left : left == 6 ? 3 : 4; }
 
-/// One tile of a filter's window for all filters.
+/// The part of all lists' windows that registers hold.
 struct Tile {
-  const GradientLists& lists;
-  int64_t filters;
-  int64_t plane_step;                    ///< from row to row
-  int64_t filter_row_step, filter_step;  ///< in sums or weights
-  int64_t last_floats;                   ///< of the last vector that belong to the run
+  int64_t lists;
+  const GradientList* list;
+  const float* values;
+  const int32_t* offsets;
+  int64_t in_step, out_step;  ///< from row to row
+  int64_t last_floats;        ///< of the last vector that belong to the run
 };
 
 }  // namespace treadle::cpu
@@ -55,6 +68,27 @@ HWY_INLINE hn::Vec<Integers> look_up(const int32_t* places, hn::Vec<Integers> ch
   }
 }
 
+/// Stores the lanes of `value` and `offset` that are listed, and anything behind them; returns how many.
+HWY_INLINE int64_t store_listed(hn::Vec<Floats> value, hn::Vec<Integers> offset, hn::Mask<Floats> listed,
+                                float* HWY_RESTRICT values, int32_t* HWY_RESTRICT offsets) {
+  const Floats d;
+  const Integers di;
+#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2
+  // GCC copies the table inside Highway's Compress to the stack on every call.
+  uint8_t bits = 0;
+  hn::StoreMaskBits(d, listed, &bits);
+  const hn::Rebind<uint8_t, Integers> bytes;
+  const auto source = hn::PromoteTo(di, hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(&kSetBits[bits])));
+  hn::StoreU(hn::TableLookupLanes(value, hn::IndicesFromVec(d, source)), d, values);
+  hn::StoreU(hn::TableLookupLanes(offset, hn::IndicesFromVec(di, source)), di, offsets);
+  return std::popcount(bits);
+#else
+  hn::StoreU(hn::Compress(value, listed), d, values);
+  hn::StoreU(hn::Compress(offset, hn::RebindMask(di, listed)), di, offsets);
+  return int64_t(hn::CountTrue(d, listed));
+#endif
+}
+
 /// One image's row; returns the new end of the list.
 template <bool Few>
 HWY_INLINE int64_t list_row(const float* HWY_RESTRICT dy, const uint8_t* HWY_RESTRICT choice, int64_t windows,
@@ -73,22 +107,22 @@ HWY_INLINE int64_t list_row(const float* HWY_RESTRICT dy, const uint8_t* HWY_RES
     // Not "differs from 0", which is false for NaN.
     const auto listed = hn::AndNot(hn::Eq(value, hn::Zero(d)), hn::RebindMask(d, hn::Lt(chosen, count)));
     sum = hn::Add(sum, hn::IfThenElseZero(listed, value));
-    hn::StoreU(hn::Compress(value, listed), d, values + end);
-    hn::StoreU(hn::Compress(offset, hn::RebindMask(di, listed)), di, offsets + end);
-    end += int64_t(hn::CountTrue(d, listed));
+    end += store_listed(value, offset, listed, values + end, offsets + end);
   }
   float rest = 0;
   for (; i < windows; ++i) {
-    const bool listed = choice[i] < places.count && !(dy[i] == 0);
+    // Bits in place of comparisons of floats: those would be branches that no one can predict.
+    const uint32_t bits = std::bit_cast<uint32_t>(dy[i]);
+    const uint32_t listed = uint32_t(choice[i] < places.count) & uint32_t(bits << 1 != 0);
     values[end] = dy[i], offsets[end] = places.windows[i] + first + places.places[choice[i]];
-    rest += listed ? dy[i] : 0, end += listed;
+    rest += std::bit_cast<float>(bits & -listed), end += listed;
   }
   sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, 1), hn::Set(d, rest)));
   return end;
 }
 
 template <bool Few>
-int64_t list_rows(const PooledRows& rows, const PlaceOffsets& places, float* values, int32_t* offsets,
+int64_t list_rows(const FilterRows& rows, const PlaceOffsets& places, float* values, int32_t* offsets,
                   float* sum) {
   auto sums = hn::Zero(Floats{});
   int64_t end = 0;
@@ -99,152 +133,111 @@ int64_t list_rows(const PooledRows& rows, const PlaceOffsets& places, float* val
   return end;
 }
 
-int64_t list(const PooledRows& rows, const PlaceOffsets& places, float* values, int32_t* offsets,
-             float* sum) {
+int64_t list_filter(const FilterRows& rows, const PlaceOffsets& places, float* values, int32_t* offsets,
+                    float* sum) {
   return places.count <= kLanes ? list_rows<true>(rows, places, values, offsets, sum)
                                 : list_rows<false>(rows, places, values, offsets, sum);
 }
 
-/// Rows × Vectors of each filter's sums stay in registers while its list is walked.
-template <int Rows, int Vectors>
-void add_tile(const Tile& tile, const float* HWY_RESTRICT plane, float* HWY_RESTRICT sums) {
+int64_t list_place(int64_t filters, const float* HWY_RESTRICT dy, const uint8_t* HWY_RESTRICT choice,
+                   uint8_t place, int32_t filter_step, float* HWY_RESTRICT values,
+                   int32_t* HWY_RESTRICT offsets) {
   const Floats d;
-  const int64_t step = tile.plane_step, capacity = tile.lists.capacity;
-  for (int64_t k = 0; k < tile.filters; ++k, sums += tile.filter_step) {
-    const float* HWY_RESTRICT values = tile.lists.values + k * capacity;
-    const int32_t* HWY_RESTRICT offsets = tile.lists.offsets + k * capacity;
-    const int64_t count = tile.lists.counts[k];
-    hn::Vec<Floats> registers[Rows][Vectors];
-#pragma GCC unroll 8
-    for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 8
-      for (int j = 0; j < Vectors; ++j)
-        registers[i][j] = hn::LoadU(d, sums + i * tile.filter_row_step + j * kLanes);
-    for (int64_t e = 0; e < count; ++e) {
-      const auto value = hn::Set(d, values[e]);
-      const float* HWY_RESTRICT covered = plane + offsets[e];
-#pragma GCC unroll 8
-      for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 8
-        for (int j = 0; j < Vectors; ++j)
-          registers[i][j] = hn::MulAdd(value, hn::LoadU(d, covered + i * step + j * kLanes), registers[i][j]);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 8
-      for (int j = 0; j < Vectors; ++j)
-        hn::StoreU(registers[i][j], d, sums + i * tile.filter_row_step + j * kLanes);
+  const Integers di;
+  const hn::Rebind<uint8_t, Integers> bytes;
+  const auto wanted = hn::Set(di, place), step = hn::Set(di, int32_t(kLanes) * filter_step);
+  auto offset = hn::Mul(hn::Iota(di, 0), hn::Set(di, filter_step));
+  int64_t k = 0, end = 0;
+  for (; k + kLanes <= filters; k += kLanes, offset = hn::Add(offset, step)) {
+    const auto value = hn::LoadU(d, dy + k);
+    const auto chosen = hn::Eq(hn::PromoteTo(di, hn::LoadU(bytes, choice + k)), wanted);
+    const auto listed = hn::AndNot(hn::Eq(value, hn::Zero(d)), hn::RebindMask(d, chosen));
+    end += store_listed(value, offset, listed, values + end, offsets + end);
   }
+  for (; k < filters; ++k) {
+    values[end] = dy[k], offsets[end] = int32_t(k) * filter_step;
+    end += uint32_t(choice[k] == place) & uint32_t(std::bit_cast<uint32_t>(dy[k]) << 1 != 0);
+  }
+  return end;
 }
 
-/// Rows × Vectors of each filter's weights stay in registers while its list is walked.
+/// Rows × Vectors of a list's window stay in registers while the list is walked.
 template <int Rows, int Vectors>
-void spread_tile(const Tile& tile, const float* HWY_RESTRICT weights, float* HWY_RESTRICT plane) {
+void add_tile(const Tile& tile, const float* HWY_RESTRICT in, float* HWY_RESTRICT out) {
   const Floats d;
-  const int64_t step = tile.plane_step, capacity = tile.lists.capacity;
+  const int64_t in_step = tile.in_step, out_step = tile.out_step;
+  const float* HWY_RESTRICT values = tile.values;
+  const int32_t* HWY_RESTRICT offsets = tile.offsets;
   const auto in_run = hn::FirstN(d, size_t(tile.last_floats));
-  for (int64_t k = 0; k < tile.filters; ++k, weights += tile.filter_step) {
-    const float* HWY_RESTRICT values = tile.lists.values + k * capacity;
-    const int32_t* HWY_RESTRICT offsets = tile.lists.offsets + k * capacity;
-    const int64_t count = tile.lists.counts[k];
-    hn::Vec<Floats> registers[Rows][Vectors];
+  for (int64_t i = 0; i < tile.lists; ++i) {
+    const GradientList list = tile.list[i];
+    if (list.begin == list.end) continue;
+    float* HWY_RESTRICT target = out + list.target;
+    hn::Vec<Floats> sums[Rows][Vectors];
 #pragma GCC unroll 8
-    for (int i = 0; i < Rows; ++i)
+    for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
-      for (int j = 0; j < Vectors; ++j)
-        registers[i][j] = hn::LoadU(d, weights + i * tile.filter_row_step + j * kLanes);
-    for (int64_t e = 0; e < count; ++e) {
-      // What lies behind the run belongs to others: infinity and NaN must not reach it, not even times zero.
-      const auto value = hn::Set(d, values[e]), last = hn::IfThenElseZero(in_run, value);
-      float* HWY_RESTRICT covered = plane + offsets[e];
+      for (int v = 0; v < Vectors; ++v) sums[r][v] = hn::LoadU(d, target + r * out_step + v * kLanes);
+    for (int64_t e = list.begin; e < list.end; ++e) {
+      const auto value = hn::Set(d, values[e]);
+      const float* HWY_RESTRICT source = in + offsets[e];
 #pragma GCC unroll 8
-      for (int i = 0; i < Rows; ++i)
+      for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
-        for (int j = 0; j < Vectors; ++j) {
-          float* at = covered + i * step + j * kLanes;
-          hn::StoreU(hn::MulAdd(j + 1 < Vectors ? value : last, registers[i][j], hn::LoadU(d, at)), d, at);
-        }
+        for (int v = 0; v < Vectors; ++v)
+          sums[r][v] = hn::MulAdd(value, hn::LoadU(d, source + r * in_step + v * kLanes), sums[r][v]);
+    }
+    // What lies behind a run may be the next row's, and there the sum is not meant for it.
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      float* last = target + r * out_step + (Vectors - 1) * kLanes;
+      sums[r][Vectors - 1] = hn::IfThenElse(in_run, sums[r][Vectors - 1], hn::LoadU(d, last));
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v) hn::StoreU(sums[r][v], d, target + r * out_step + v * kLanes);
     }
   }
 }
 
 using AddTile = void (*)(const Tile&, const float*, float*);
 
-template <int Rows, int Vectors>
-struct Add {
-  static constexpr AddTile run = add_tile<Rows, Vectors>;
-};
-template <int Rows, int Vectors>
-struct Spread {
-  static constexpr AddTile run = spread_tile<Rows, Vectors>;
-};
-
 /// The function for a tile of up to kTileRows[Vectors] rows.
-template <template <int, int> class Function, int Vectors>
+template <int Vectors>
 AddTile with_rows(int64_t rows) {
   constexpr int kMost = kTileRows[Vectors];
-  switch (rows) {
-    case 1:
-      return Function<1, Vectors>::run;
-    case 2:
-      return Function<2, Vectors>::run;
-    case 3:
-      return Function<std::min(3, kMost), Vectors>::run;
-    case 4:
-      return Function<std::min(4, kMost), Vectors>::run;
-    default:
-      return Function<kMost, Vectors>::run;
-  }
+  constexpr AddTile kFunctions[] = {add_tile<1, Vectors>, add_tile<2, Vectors>,
+                                    add_tile<std::min(3, kMost), Vectors>,
+                                    add_tile<std::min(4, kMost), Vectors>, add_tile<kMost, Vectors>};
+  return kFunctions[rows - 1];
 }
 
-template <template <int, int> class Function>
 AddTile with_tile(int64_t rows, int64_t vectors) {
   switch (vectors) {
     case 1:
-      return with_rows<Function, 1>(rows);
+      return with_rows<1>(rows);
     case 2:
-      return with_rows<Function, 2>(rows);
+      return with_rows<2>(rows);
     case 3:
-      return with_rows<Function, 3>(rows);
+      return with_rows<3>(rows);
     case 4:
-      return with_rows<Function, 4>(rows);
+      return with_rows<4>(rows);
     default:
-      return with_rows<Function, kMostVectors>(rows);
+      return with_rows<kMostVectors>(rows);
   }
 }
 
-/// Calls f(function, tile, offset in the plane, offset in a filter) for the tiles that make up the window.
-template <template <int, int> class Function, class F>
-void for_each_tile(const GradientLists& lists, int64_t filters, const FilterWindow& window, F f) {
-  const int64_t vectors = (window.run + kLanes - 1) / kLanes, row = window.columns * vectors * kLanes;
-  for (int64_t column = 0; column < window.columns; ++column)
-    for (int64_t j = 0, across = 0; j < vectors; j += across) {
-      across = tile_vectors(vectors - j);
-      const int64_t last = std::min(kLanes, window.run - (j + across - 1) * kLanes);
-      for (int64_t i = 0, down = 0; i < window.rows; i += down) {
-        down = std::min<int64_t>(kTileRows[across], window.rows - i);
-        f(with_tile<Function>(down, across),
-          Tile{lists, filters, window.row_step, row, row * window.rows, last},
-          i * window.row_step + column * window.column_step + j * kLanes,
-          i * row + (column * vectors + j) * kLanes);
+void add(Tile tile, const WindowShape& shape, const float* in, WindowSteps in_steps, float* out,
+         WindowSteps out_steps) {
+  const int64_t vectors = (shape.run + kLanes - 1) / kLanes;
+  for (int64_t column = 0; column < shape.columns; ++column)
+    for (int64_t v = 0, across = 0; v < vectors; v += across) {
+      across = tile_vectors(vectors - v);
+      tile.last_floats = std::min(kLanes, shape.run - (v + across - 1) * kLanes);
+      for (int64_t row = 0, down = 0; row < shape.rows; row += down) {
+        down = std::min<int64_t>(kTileRows[across], shape.rows - row);
+        with_tile(down, across)(tile, in + row * in_steps.row + column * in_steps.column + v * kLanes,
+                                out + row * out_steps.row + column * out_steps.column + v * kLanes);
       }
     }
-}
-
-void add(const GradientLists& lists, int64_t filters, const FilterWindow& window, const float* plane,
-         float* sums) {
-  for_each_tile<Add>(lists, filters, window,
-                     [&](AddTile run, const Tile& tile, int64_t in_plane, int64_t in_filter) {
-                       run(tile, plane + in_plane, sums + in_filter);
-                     });
-}
-
-void spread(const GradientLists& lists, int64_t filters, const FilterWindow& window, const float* weights,
-            float* plane) {
-  for_each_tile<Spread>(lists, filters, window,
-                        [&](AddTile run, const Tile& tile, int64_t in_plane, int64_t in_filter) {
-                          run(tile, weights + in_filter, plane + in_plane);
-                        });
 }
 
 }  // namespace treadle::cpu::HWY_NAMESPACE
@@ -255,27 +248,29 @@ namespace treadle::cpu {
 namespace {
 
 HWY_EXPORT(lanes);
-HWY_EXPORT(list);
+HWY_EXPORT(list_filter);
+HWY_EXPORT(list_place);
 HWY_EXPORT(add);
-HWY_EXPORT(spread);
 
 }  // namespace
 
 int64_t vector_floats() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
 
-int64_t list_gradients(const PooledRows& rows, const PlaceOffsets& places, float* values, int32_t* offsets,
+int64_t list_of_filter(const FilterRows& rows, const PlaceOffsets& places, float* values, int32_t* offsets,
                        float* sum) {
-  return HWY_DYNAMIC_DISPATCH(list)(rows, places, values, offsets, sum);
+  return HWY_DYNAMIC_DISPATCH(list_filter)(rows, places, values, offsets, sum);
 }
 
-void add_windows(const GradientLists& lists, int64_t filters, const FilterWindow& window, const float* plane,
-                 float* sums) {
-  HWY_DYNAMIC_DISPATCH(add)(lists, filters, window, plane, sums);
+int64_t list_of_place(int64_t filters, const float* dy, const uint8_t* choice, uint8_t place,
+                      int32_t filter_step, float* values, int32_t* offsets) {
+  return HWY_DYNAMIC_DISPATCH(list_place)(filters, dy, choice, place, filter_step, values, offsets);
 }
 
-void spread_windows(const GradientLists& lists, int64_t filters, const FilterWindow& window,
-                    const float* weights, float* plane) {
-  HWY_DYNAMIC_DISPATCH(spread)(lists, filters, window, weights, plane);
+void add_windows(int64_t lists, const GradientList* list, const float* values, const int32_t* offsets,
+                 const WindowShape& shape, const float* in, WindowSteps in_steps, float* out,
+                 WindowSteps out_steps) {
+  const Tile tile{lists, list, values, offsets, in_steps.row, out_steps.row, 0};
+  HWY_DYNAMIC_DISPATCH(add)(tile, shape, in, in_steps, out, out_steps);
 }
 
 }  // namespace treadle::cpu

@@ -1,6 +1,6 @@
 /// The inner loops of the gradients of a convolution whose result is max-pooled, in SIMD instructions chosen
 /// at run time. Only the places that were chosen, with a gradient other than zero, are visited: they are
-/// listed first, filter by filter.
+/// listed first.
 #pragma once
 
 #include <cstdint>
@@ -11,53 +11,48 @@ namespace treadle::cpu {
 int64_t vector_floats();
 
 /// dy and choice of one filter: a row of pooling windows per image.
-struct PooledRows {
+struct FilterRows {
   const float* dy;
   const uint8_t* choice;
   int64_t dy_step, choice_step;  ///< from one image to the next, in elements
   int64_t images, windows;
 };
 
-/// Where the convolution's window that was chosen begins in the planes of some images, in elements.
+/// Where in the planes of some images the convolution's window begins that was chosen.
 struct PlaceOffsets {
-  const int32_t* windows;  ///< of place 0 of each pooling window, in the first image
+  const int32_t* windows;  ///< for place 0 of each pooling window, in the first image
   const int32_t* places;   ///< from there to the places that 0 … 255 choose
   int32_t count;           ///< of places; higher choices choose none
   int32_t image_step;
 };
 
-/// Writes the non-zero gradients (NaN among them) and their offsets in order and returns how many there are;
-/// `sum` is their sum. values and offsets have room for all and one vector more.
-int64_t list_gradients(const PooledRows& rows, const PlaceOffsets& places, float* values, int32_t* offsets,
+/// Writes the filter's gradients that are not 0 (NaN among them) and their offsets, in order, and returns how
+/// many there are; `sum` is their sum. values and offsets have room for all and a vector more.
+int64_t list_of_filter(const FilterRows& rows, const PlaceOffsets& places, float* values, int32_t* offsets,
                        float* sum);
 
-/// Lists of gradients of filters that follow one another: list i begins at i · capacity.
-struct GradientLists {
-  const float* values;
-  const int32_t* offsets;
-  const int64_t* counts;
-  int64_t capacity;
+/// The same for one place of one pooling window: dy and choice hold an element per filter, and filter k's
+/// offset is k · filter_step.
+int64_t list_of_place(int64_t filters, const float* dy, const uint8_t* choice, uint8_t place,
+                      int32_t filter_step, float* values, int32_t* offsets);
+
+/// Gradients [begin, end) belong to the window at `target`.
+struct GradientList {
+  int64_t begin, end, target;
 };
 
-/// What a filter covers in a plane: `rows` × `columns` runs of floats that follow one another. A filter's own
-/// numbers lie as [rows][columns][vectors · vector_floats()]; behind the run there may be anything in sums
-/// and must be zeros in weights.
-struct FilterWindow {
-  int64_t rows, columns;
-  int64_t row_step, column_step;  ///< in the plane
-  int64_t run;                    ///< floats
-
-  int64_t vectors() const { return (run + vector_floats() - 1) / vector_floats(); }
-  int64_t size() const { return rows * columns * vectors() * vector_floats(); }
+/// A convolution's window in memory: `rows` × `columns` runs of floats.
+struct WindowShape {
+  int64_t rows, columns, run;
+};
+struct WindowSteps {
+  int64_t row, column;
 };
 
-/// sums[filter] += Σ value · (what the window covers at offset). Up to a vector behind a run is read.
-void add_windows(const GradientLists& lists, int64_t filters, const FilterWindow& window, const float* plane,
-                 float* sums);
-
-/// What the window covers at offset += value · weights[filter], for every gradient. Up to a vector behind a
-/// run is written to, but not changed.
-void spread_windows(const GradientLists& lists, int64_t filters, const FilterWindow& window,
-                    const float* weights, float* plane);
+/// (out window at target) += Σ value · (in window at offset), list by list. Up to a vector behind a run of
+/// either is read, and that behind a run of `out` is written back as it was; out must not overlap in.
+void add_windows(int64_t lists, const GradientList* list, const float* values, const int32_t* offsets,
+                 const WindowShape& shape, const float* in, WindowSteps in_steps, float* out,
+                 WindowSteps out_steps);
 
 }  // namespace treadle::cpu

@@ -5,11 +5,38 @@
 #include <algorithm>
 #include <cstring>
 
+#include "treadle/core/parallel_for.h"
 #include "treadle/cpu/matrix_copy.h"
 #include "treadle/cpu/pooled_gradient.h"
 #include "treadle/ops/conv2d_max_pool2d_geometry.h"
 
 namespace treadle {
+
+/// Numbers [first, end).
+struct Range {
+  int64_t first, end;
+  int64_t count() const { return end - first; }
+};
+
+/// Part i of [0, count) cut into `parts`.
+constexpr Range part_of(int64_t count, int64_t i, int64_t parts) {
+  return {count * i / parts, count * (i + 1) / parts};
+}
+
+constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Calls f(thread, item) for items [0, count), `threads` of them at a time; `work` says how many vectors are
+/// multiplied in all: few are not worth a second thread.
+template <class F>
+void for_each_item(int threads, int64_t count, int64_t work, F f) {
+  constexpr int64_t kGrain = 1 << 14;
+  parallel_for(threads, work < kGrain ? threads : 1, [&](int64_t begin, int64_t end) {
+    for (int64_t thread = begin; thread < end; ++thread) {
+      const Range items = part_of(count, thread, threads);
+      for (int64_t i = items.first; i < items.end; ++i) f(thread, i);
+    }
+  });
+}
 
 /// Some channels of one group: those of a plane.
 struct ChannelBlock {
@@ -24,7 +51,10 @@ struct Planes {
   int64_t block_channels, blocks;         ///< channels of a block, blocks of a group
   int64_t height, width, size;            ///< places down and across, floats
   int64_t covered_height, covered_width;  ///< of x, from its first row and column
-  cpu::FilterWindow window;
+  cpu::WindowShape window;
+  cpu::WindowSteps steps;         ///< of a window's runs in a plane
+  cpu::WindowSteps filter_steps;  ///< and in a filter, where runs are padded to vectors
+  int64_t filter_size;            ///< of the taps of a block, in floats
 
   explicit Planes(const Conv2dMaxPool2dGeometry& geometry) : g(geometry) {
     const Conv2dGeometry& conv = g.conv;
@@ -37,10 +67,11 @@ struct Planes {
     covered_height = std::clamp<int64_t>(height - conv.padding.height, 0, conv.H);
     covered_width = std::clamp<int64_t>(width - conv.padding.width, 0, conv.W);
     const bool rows_are_runs = conv.dilation.width == 1;
-    window.rows = conv.R, window.columns = rows_are_runs ? 1 : conv.S;
-    window.row_step = conv.dilation.height * width * block_channels;
-    window.column_step = conv.dilation.width * block_channels;
-    window.run = rows_are_runs ? conv.S * block_channels : block_channels;
+    window = {conv.R, rows_are_runs ? 1 : conv.S, rows_are_runs ? conv.S * block_channels : block_channels};
+    steps = {conv.dilation.height * width * block_channels, conv.dilation.width * block_channels};
+    filter_steps.column = divide_up(window.run, lanes) * lanes;
+    filter_steps.row = window.columns * filter_steps.column;
+    filter_size = window.rows * filter_steps.row;
   }
 
   ChannelBlock block(int64_t group, int64_t index) const {
@@ -51,7 +82,6 @@ struct Planes {
   int64_t offset(int64_t h, int64_t w) const {
     return (h * g.conv.stride.height * width + w * g.conv.stride.width) * block_channels;
   }
-  int64_t filter_size() const { return window.size(); }
 
   /// Calls copy(rows, place in the plane, offset in x) for the places of x that a plane covers: rows of
   /// places, all at once where they follow one another in both.
@@ -96,7 +126,7 @@ struct Planes {
   template <class Copy>
   void for_each_tap_row(Copy copy) const {
     const Conv2dGeometry& conv = g.conv;
-    const int64_t row = filter_size() / conv.R, step = window.columns == 1 ? block_channels : row / conv.S;
+    const int64_t row = filter_steps.row, step = window.columns == 1 ? block_channels : filter_steps.column;
     const int64_t rows = row == conv.S * step ? conv.R : 1;
     for (int64_t r = 0; r < conv.R; r += rows) copy(rows * conv.S, r * row, step, r * conv.S);
   }
@@ -126,5 +156,59 @@ struct Planes {
           dx[conv.x.at(n, c, h, w)] = 0;
   }
 };
+
+/// The blocks of channels in runs that share cache lines of x, and what a thread needs to work on one.
+struct BlockRuns {
+  static constexpr int64_t kLineFloats = 16;
+
+  const Planes& planes;
+  int64_t length, of_group;        ///< blocks of a run, runs of a group
+  int64_t block_size, plane_size;  ///< floats of a block's images, and of all
+
+  BlockRuns(const Planes& planes, int64_t images)
+      : planes(planes),
+        length(std::clamp<int64_t>(kLineFloats / planes.block_channels, 1, planes.blocks)),
+        of_group(divide_up(planes.blocks, length)),
+        block_size(images * planes.size),
+        plane_size(length * block_size + cpu::vector_floats()) {}
+
+  int64_t count() const { return planes.g.conv.groups * of_group; }
+
+  /// Calls f(block, which of the run) for the blocks of a run.
+  template <class F>
+  void for_each_block(int64_t run, F f) const {
+    const int64_t first = run % of_group * length;
+    for (int64_t i = 0; i < std::min(length, planes.blocks - first); ++i)
+      f(planes.block(run / of_group, first + i), i);
+  }
+
+  /// Floats of [group][block][filter], and where a block's filters begin there.
+  int64_t filters_size() const {
+    return planes.g.conv.groups * planes.blocks * planes.g.conv.filters * planes.filter_size;
+  }
+  int64_t filters_of(const ChannelBlock& block) const {
+    return (block.group * planes.blocks + block.index) * planes.g.conv.filters * planes.filter_size;
+  }
+  /// Where the taps [count, R·S] of a block's channels begin in w; the filter is one of the group's.
+  int64_t taps_of(const ChannelBlock& block, int64_t filter) const {
+    const Conv2dGeometry& conv = planes.g.conv;
+    return conv.w.at(block.group * conv.filters + filter, block.first - block.group * conv.channels, 0, 0);
+  }
+};
+
+/// Whether a variant for planes takes an image: offsets in a plane fit into 32 bits.
+inline bool fits_planes(const TensorView& x, const Conv2dOptions& o) {
+  constexpr int64_t kMostPlaces = int64_t(1) << 24;
+  return (x.shape[2] + o.padding.top + o.padding.bottom) * (x.shape[3] + o.padding.left + o.padding.right) <
+         kMostPlaces;
+}
+
+inline bool is_row_major_or_channels_last(const TensorView& view) {
+  return view.contiguous() || view.channels_last();
+}
+
+inline bool has_no_products(const Conv2dMaxPool2dGeometry& g) {
+  return g.pool.y.numel() == 0 || g.conv.x.numel() == 0 || g.conv.w.numel() == 0;
+}
 
 }  // namespace treadle
