@@ -1,3 +1,4 @@
+#include "cli/bench_explain.h"
 #include "cli/bench_grid.h"
 #include "cli/bench_op.h"
 #include "cli/bench_roofline.h"
@@ -17,6 +18,7 @@ constexpr Bench kBenches[] = {
     {"op", "Every variant of an op that the device has", add_op_bench},
     {"roofline", "What the machine can do at most, and how far each op of a step is from it",
      add_roofline_bench},
+    {"explain", "Which variant runs each step of a compiled step, and what was measured", add_explain_bench},
     {"grid", "Convolutions of many shapes, against oneDNN alone", add_grid_bench},
 };
 

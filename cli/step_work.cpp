@@ -1,8 +1,9 @@
 #include "cli/step_work.h"
 
+#include <array>
+
 #include "cli/model_source.h"
 #include "cli/pooled_density.h"
-#include "treadle/compile/compile.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
@@ -32,7 +33,10 @@ StepWork::StepWork(const StepChoice& choice, Device device)
     : choice_(choice),
       device_(device),
       data_(load_dataset(choice.data).train),
-      sampler_(data_.size(), choice.batch, 0) {
+      sampler_(data_.size(), choice.batch, 0),
+      step_([this](std::span<const Tensor> batch) {
+        return std::vector{choice_.mode == "train" ? train(batch[0], batch[1]) : infer(batch[0])};
+      }) {
   if (choice.checkpoint.empty()) {
     model_ = make_model(choice.model);
   } else {
@@ -44,10 +48,6 @@ StepWork::StepWork(const StepChoice& choice, Device device)
   model_->to(device);
   model_->train(choice.mode == "train");
   optimizer_ = make_optimizer(choice.optimizer, model_->named_parameters(), choice.learning_rate);
-  if (choice.mode == "train")
-    step_ = compile([this](const Tensor& images, const Tensor& labels) { return train(images, labels); });
-  else
-    step_ = compile([this](const Tensor& images, const Tensor& labels) { return infer(images, labels); });
 }
 
 Batch StepWork::next_batch() { return make_batch(data_, sampler_.next(), normalization_, device_); }
@@ -60,14 +60,16 @@ Tensor StepWork::train(const Tensor& images, const Tensor& labels) {
   return loss;
 }
 
-Tensor StepWork::infer(const Tensor& images, const Tensor&) {
+Tensor StepWork::infer(const Tensor& images) {
   NoGrad no_grad;
   return (*model_)(images);
 }
 
 void StepWork::operator()() {
   Batch batch = next_batch();
-  Tensor result = step_(batch.images, batch.labels);
+  const std::array<Tensor, 2> arguments{batch.images, batch.labels};
+  Tensor result;
+  step_.call(std::span(arguments).first(choice_.mode == "train" ? 2 : 1), {&result, 1});
   if (choice_.mode == "train")
     loss_ = result.item();
   else
@@ -81,6 +83,12 @@ int64_t StepWork::peak_bytes() {
   memory.reset_peak();
   (*this)();
   return int64_t(memory.statistics().peak_bytes - before);
+}
+
+treadle::StepTimes StepWork::program_times(int replays) {
+  Batch batch = next_batch();
+  const std::array<Tensor, 2> arguments{batch.images, batch.labels};
+  return step_.time_steps(std::span(arguments).first(choice_.mode == "train" ? 2 : 1), replays);
 }
 
 std::vector<double> StepWork::density() { return pooled_gradient_density(*model_, next_batch()); }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "treadle/compile/compile.h"
 #include "treadle/data/batches.h"
 #include "treadle/data/dataset.h"
 #include "treadle/nn/module.h"
@@ -38,14 +39,14 @@ class StepWork {
   /// The most bytes one step has in use at a time, beyond parameters and optimizer state: activations,
   /// gradients, scratch.
   int64_t peak_bytes();
+  /// Best seconds of each step of the compiled program; settings().eager must be off.
+  treadle::StepTimes program_times(int replays);
   /// See pooled_gradient_density(); on weights as they are now.
   std::vector<double> density();
 
  private:
-  using Step = std::function<Tensor(const Tensor& images, const Tensor& labels)>;
-
   Tensor train(const Tensor& images, const Tensor& labels);
-  Tensor infer(const Tensor& images, const Tensor& labels);
+  Tensor infer(const Tensor& images);
   Batch next_batch();
 
   StepChoice choice_;
@@ -55,7 +56,7 @@ class StepWork {
   std::shared_ptr<Module> model_;
   std::unique_ptr<Optimizer> optimizer_;
   BatchSampler sampler_;
-  Step step_;
+  CompiledFunction step_;
   double loss_ = 0;
 };
 

@@ -333,8 +333,10 @@ void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool me
     for (size_t i = 0; i < calls_.size(); ++i) {
       ProgramStep& step = program_->steps[i];
       workspace_.reset();
-      if (needs_choice(*step.op, calls_[i], program_->device))
-        step.variant = &choose_variant(*step.op, calls_[i], program_->device, [&] { workspace_.reset(); });
+      if (needs_choice(*step.op, calls_[i], program_->device)) {
+        step.measured = measured_times(*step.op, calls_[i], program_->device, [&] { workspace_.reset(); });
+        step.variant = &fastest_variant(*step.op, calls_[i], program_->device, step.measured);
+      }
       workspace_.reset();
       step.variant->run(calls_[i]);
     }

@@ -80,7 +80,7 @@ class Builder {
       if (!step) continue;
       ++program_->statistics.recorded_ops;
       if (step->op->direct || is_empty(*step)) continue;
-      program_->steps.push_back({step->op, step->attributes, step->inputs, step->outputs, nullptr, 0});
+      program_->steps.push_back({step->op, step->attributes, step->inputs, step->outputs});
     }
   }
 

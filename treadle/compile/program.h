@@ -2,6 +2,7 @@
 /// replayed.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,7 +39,8 @@ struct ProgramStep {
   Attributes attributes;
   std::vector<int> inputs, outputs;  ///< values; kNoValue for an operand that was left out
   const Variant* variant = nullptr;
-  double seconds = 0;  ///< best time when variants were measured; 0 when there was no choice
+  /// Variant → best time in seconds, where variants were measured; else empty.
+  std::map<std::string, double> measured = {};
 };
 
 /// What the caller gets: a value in an output buffer, or a tensor that was there before.

@@ -114,9 +114,7 @@ bool fuse_linear_sgd(StepEditor& edit) {
     ProgramStep fused{&op_named("linear_sgd_update"),
                       Attributes::of(LinearSgdUpdateOptions{decay}),
                       {steps[i].inputs[0], steps[i].inputs[1], update.inputs[0]},
-                      {},
-                      nullptr,
-                      0};
+                      {}};
     for (int value : steps[i].outputs) {
       size_t place = place_of_gradient(update, value);
       fused.inputs.push_back(update.inputs[place - 1]);

@@ -30,9 +30,11 @@ std::vector<const Variant*> allowed_variants(const Op& op, const Call& call, Dev
 
 constexpr int kFewestRuns = 3, kMostRuns = 30;
 constexpr double kSecondsPerVariant = 0.02;
-constexpr double kHopeless = 4;  ///< a first run so many times the best so far ends a variant's trial
+/// A run so many times the best so far ends a variant's trial. The first run may load a library or fill
+/// caches: it ends the trial only where waiting for a second one would be long.
+constexpr double kHopeless = 4, kHopelessFirst = 20, kLongFirst = 0.1;
 
-/// The best of several runs; one that starts far behind `best` is not run again.
+/// The best of several runs; one that falls far behind `best` is not run again.
 double best_time(const Variant& variant, const Call& call, Device device, double best,
                  const std::function<void()>& before_run) {
   double shortest = INFINITY, total = 0;
@@ -42,11 +44,10 @@ double best_time(const Variant& variant, const Call& call, Device device, double
     variant.run(call);
     runtime(device).synchronize();
     double seconds = now() - start;
-    if (run > 0 || seconds > kSecondsPerVariant)
-      shortest = std::min(shortest, seconds);  // the first one is cold
-    total += seconds;
-    if (run >= kFewestRuns && total > kSecondsPerVariant) break;
-    if (seconds > kHopeless * best || total > 10 * kSecondsPerVariant) return std::min(shortest, seconds);
+    if (run == 0 && (seconds < kLongFirst || seconds < kHopelessFirst * best)) continue;
+    shortest = std::min(shortest, seconds), total += seconds;
+    if (seconds > kHopeless * best || (run >= kFewestRuns && total > kSecondsPerVariant)) break;
+    if (run == 0) break;
   }
   return shortest;
 }
@@ -165,18 +166,22 @@ bool needs_choice(const Op& op, const Call& call, Device device) {
   return allowed_variants(op, call, device).size() > 1;
 }
 
-const Variant& choose_variant(const Op& op, const Call& call, Device device,
-                              const std::function<void()>& before_run) {
+VariantTimes measured_times(const Op& op, const Call& call, Device device,
+                            const std::function<void()>& before_run) {
   auto variants = allowed_variants(op, call, device);
   auto key = variant_key(op, call, device);
   auto times = VariantCache::find(key);
   auto known = [&](const Variant* variant) { return times.count(variant->name) > 0; };
-  if (!std::all_of(variants.begin(), variants.end(), known)) {
-    times = measure(variants, call, device, before_run);
-    VariantCache::store(key, times);
-  }
+  if (std::all_of(variants.begin(), variants.end(), known)) return times;
+  times = measure(variants, call, device, before_run);
+  VariantCache::store(key, times);
+  return times;
+}
+
+const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times) {
+  auto variants = allowed_variants(op, call, device);
   return **std::min_element(variants.begin(), variants.end(), [&](const Variant* a, const Variant* b) {
-    return times[a->name] < times[b->name];
+    return times.at(a->name) < times.at(b->name);
   });
 }
 

@@ -18,11 +18,14 @@ using VariantTimes = std::map<std::string, double>;
 /// more than one that applies.
 bool needs_choice(const Op& op, const Call& call, Device device);
 
-/// The fastest variant that the settings allow: from the file of earlier measurements, else measured now, on
-/// the call's own memory; outputs hold some variant's result afterwards, and updates in place have been made
-/// several times. `before_run` is called before each run.
-const Variant& choose_variant(const Op& op, const Call& call, Device device,
-                              const std::function<void()>& before_run);
+/// The times of the variants that the settings allow: from the file of earlier measurements, else measured
+/// now, on the call's own memory; outputs hold some variant's result afterwards, and updates in place have
+/// been made several times. `before_run` is called before each run.
+VariantTimes measured_times(const Op& op, const Call& call, Device device,
+                            const std::function<void()>& before_run);
+
+/// The fastest of them.
+const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times);
 
 /// Measurements kept between runs of a program: `$TREADLE_CACHE`, else `$XDG_CACHE_HOME/treadle`, else
 /// `~/.cache/treadle`, file variants.json. Each entry holds for one machine, number of threads, op, shapes,
