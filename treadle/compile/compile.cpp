@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "treadle/compile/buckets.h"
 #include "treadle/compile/difference.h"
 #include "treadle/compile/instance.h"
 #include "treadle/compile/recorder.h"
@@ -140,6 +141,19 @@ class CompiledFunction::State {
                         "a compiled function returns {} tensors, room was given for {}",
                         entry->program->outputs.size(), results.size());
     with_instance(*entry, [&](ProgramInstance& instance) { instance.run(arguments, results); });
+  }
+
+  bool in_buckets() const { return !options_.batch_buckets.empty(); }
+
+  std::vector<Tensor> call_in_buckets(std::span<const Tensor> arguments) {
+    auto one = [this](std::span<const Tensor> piece) {
+      require<RecordingError>(
+          !find(piece)->mutates,
+          "a function called in batch_buckets updates captured tensors; rows of zeros would "
+          "take part in that");
+      return call(piece);
+    };
+    return treadle::call_in_buckets(one, options_.batch_buckets, arguments);
   }
 
   StepTimes time_steps(std::span<const Tensor> arguments, int replays) {
@@ -299,11 +313,16 @@ class CompiledFunction::State {
 };
 
 CompiledFunction::CompiledFunction(Function function, const CompileOptions& options)
-    : state_(std::make_shared<State>(std::move(function), options)) {}
+    : state_(std::make_shared<State>(std::move(function), options)) {
+  const auto& buckets = options.batch_buckets;
+  require<ValueError>(std::is_sorted(buckets.begin(), buckets.end()) && (buckets.empty() || buckets[0] > 0),
+                      "batch_buckets must rise from at least 1");
+}
 
 void CompiledFunction::call(std::span<const Tensor> arguments, std::span<Tensor> results) {
-  if (!recording() && !settings().eager) return state_->call(arguments, results);
-  auto list = state_->inline_call(arguments);
+  bool compiled = !recording() && !settings().eager;
+  if (compiled && !state_->in_buckets()) return state_->call(arguments, results);
+  auto list = (*this)(arguments);
   require<ValueError>(list.size() == results.size(),
                       "a compiled function returns {} tensors, room was given for {}", list.size(),
                       results.size());
@@ -312,7 +331,7 @@ void CompiledFunction::call(std::span<const Tensor> arguments, std::span<Tensor>
 
 std::vector<Tensor> CompiledFunction::operator()(std::span<const Tensor> arguments) {
   if (recording() || settings().eager) return state_->inline_call(arguments);
-  return state_->call(arguments);
+  return state_->in_buckets() ? state_->call_in_buckets(arguments) : state_->call(arguments);
 }
 
 std::vector<ProgramReport> CompiledFunction::programs() const { return state_->programs(); }

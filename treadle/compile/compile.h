@@ -32,6 +32,10 @@ struct CompileOptions {
   /// Whether replays launch a graph captured on the device: on cuda by default. `always` also on simt, where
   /// a recording stands in for it.
   enum class Graph { automatic, never, always } graph = Graph::automatic;
+  /// For functions of a batch: rising row numbers. The arguments' first axis is filled up with zeros to the
+  /// next of them, or cut into pieces of the largest, so that a few programs serve every batch; the results'
+  /// rows are those of the arguments. Rows must not depend on one another, and the function updates nothing.
+  std::vector<int64_t> batch_buckets = {};
   /// Programs kept, one for each signature; the one used longest ago goes first.
   size_t most_programs = 64;
 };

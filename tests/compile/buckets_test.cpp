@@ -1,0 +1,59 @@
+/// Batches of any size through a few programs.
+#include <gtest/gtest.h>
+
+#include "treadle/compile/compile.h"
+#include "treadle/core/error.h"
+#include "treadle/graph/autograd.h"
+#include "treadle/models/model.h"
+#include "treadle/ops/fill.h"
+#include "treadle/ops/pointwise.h"
+#include "treadle/ops/random.h"
+#include "treadle/ops/reduce.h"
+
+namespace treadle {
+namespace {
+
+TEST(Buckets, EveryBatchSizeGivesItsOwnRows) {
+  NoGrad no_grad;
+  auto model = make_model("lenet5", 2);
+  auto predict =
+      compile([&](Tensor x) { return (*model)(x); }, {.measure = false, .batch_buckets = {1, 4, 16}});
+  for (int64_t rows : {1, 2, 4, 5, 15, 16, 17, 35, 3}) {
+    Generator generator{uint64_t(rows)};
+    Tensor x = rand({rows, 1, 28, 28}, DType::f32, kCpu, generator);
+    auto wanted = (*model)(x).to_vector<float>(), got = predict(x).to_vector<float>();
+    ASSERT_EQ(wanted.size(), got.size());
+    for (size_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(wanted[i], got[i], 1e-5) << rows << " rows";
+  }
+  EXPECT_EQ(predict.programs().size(), 3u);
+}
+
+TEST(Buckets, EmptyBatch) {
+  auto f = compile([](Tensor x) { return x * 2.0; }, {.measure = false, .batch_buckets = {4}});
+  EXPECT_EQ(f(full({0, 3}, 1)).shape(), (Shape{0, 3}));
+}
+
+TEST(Buckets, ResultsWithoutRowsAreRefused) {
+  auto f = compile([](Tensor x) { return sum(x); }, {.measure = false, .batch_buckets = {4}});
+  EXPECT_THROW(f(full({3, 2}, 1)), ShapeError);
+  EXPECT_THROW(f(Tensor::from({1}, {})), ShapeError);
+}
+
+TEST(Buckets, UpdatesAreRefused) {
+  Tensor count = full({1}, 0);
+  auto f = compile(
+      [&](Tensor x) {
+        fill_(count, 7);
+        return x + 1.0;
+      },
+      {.measure = false, .batch_buckets = {4}});
+  EXPECT_THROW(f(full({3, 2}, 1)), RecordingError);
+  EXPECT_EQ(count.item(), 0);
+}
+
+TEST(Buckets, MustRise) {
+  EXPECT_THROW(compile([](Tensor x) { return x; }, {.batch_buckets = {4, 2}}), ValueError);
+}
+
+}  // namespace
+}  // namespace treadle
