@@ -93,19 +93,33 @@ HWY_INLINE void transform_channel(const float* HWY_RESTRICT g, float* HWY_RESTRI
   }
 }
 
+/// Copies a matrix [rows, columns] of unit column step to its transpose, whose rows are kWinogradFilters
+/// long.
+void transpose_to_filters(const float* HWY_RESTRICT from, int64_t row_step, int64_t rows, int64_t columns,
+                          float* HWY_RESTRICT to) {
+  constexpr int64_t kSide = kTransposedFloats;
+  const int64_t whole_rows = rows / kSide * kSide, whole_columns = columns / kSide * kSide;
+  for (int64_t i = 0; i < whole_rows; i += kSide)
+    for (int64_t j = 0; j < whole_columns; j += kSide)
+      transpose_square(from + i * row_step + j, row_step, to + j * kWinogradFilters + i, kWinogradFilters);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
+      to[j * kWinogradFilters + i] = from[i * row_step + j];
+}
+
 /// Puts the taps of some channels of a block's filters side by side: out[channel][tap][filter].
 void gather_filters(const WinogradFilters& f, int64_t first_filter, int64_t first_channel, int64_t channels,
                     float* HWY_RESTRICT out) {
-  int64_t offsets[kTaps];
-  for (int64_t tap = 0; tap < kTaps; ++tap) offsets[tap] = tap / 3 * f.row_step + tap % 3 * f.column_step;
   const int64_t filters = HWY_MIN(kWinogradFilters, f.filters - first_filter);
   if (filters < kWinogradFilters) std::fill_n(out, channels * kTaps * kWinogradFilters, 0.0f);
+  const float* w = f.w + first_filter * f.filter_step + first_channel * f.channel_step;
+  if (f.column_step == 1 && f.row_step == 3 && f.channel_step == kTaps)
+    return transpose_to_filters(w, f.filter_step, filters, channels * kTaps, out);
   for (int64_t k = 0; k < filters; ++k)
-    for (int64_t c = 0; c < channels; ++c) {
-      const float* w = f.w + (first_filter + k) * f.filter_step + (first_channel + c) * f.channel_step;
-      float* HWY_RESTRICT to = out + c * kTaps * kWinogradFilters + k;
-      for (int64_t tap = 0; tap < kTaps; ++tap) to[tap * kWinogradFilters] = w[offsets[tap]];
-    }
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t tap = 0; tap < kTaps; ++tap)
+        out[(c * kTaps + tap) * kWinogradFilters + k] =
+            w[k * f.filter_step + c * f.channel_step + tap / 3 * f.row_step + tap % 3 * f.column_step];
 }
 
 /// The block's layout: [product][register tile][channel][filter of the tile], then the bias.

@@ -273,7 +273,7 @@ std::vector<Geometry> geometries() {
       {"padded", {2, 17, 6, 7}, {5, 17, 3, 3}, {.padding = 1}, {}, channels_last},
       {"padded wide", {1, 3, 2, 3}, {5, 3, 3, 3}, {.padding = 3}, {}, channels_last},
       {"without relu", {2, 4, 7, 8}, {6, 4, 3, 3}, {}, {.relu = false}, channels_last},
-      {"padded row_major", {2, 4, 7, 9}, {6, 4, 3, 3}, {.padding = 1}, {}},
+      {"padded row_major", {2, 6, 7, 9}, {6, 6, 3, 3}, {.padding = 1}, {}},
       {"1x1", {2, 9, 6, 5}, {7, 9, 1, 1}, {}, {}, channels_last},
       {"2x2", {2, 3, 7, 7}, {7, 3, 2, 2}, {}, {}, channels_last},
       {"5x5", {2, 1, 14, 14}, {6, 1, 5, 5}, {}, {}},
@@ -299,9 +299,9 @@ std::vector<Geometry> geometries() {
       {"whole plane", {2, 3, 8, 7}, {4, 3, 3, 3}, {}, {.kernel = {6, 5}}, channels_last},
       {"without pool", {2, 3, 6, 7}, {4, 3, 3, 3}, {}, {.kernel = 1}, channels_last},
       {"empty batch", {0, 3, 6, 6}, {2, 3, 3, 3}, {}, {}},
-      {"transposed", {3, 4, 8, 7}, {4, 4, 3, 3}, {.padding = 1}, {}, transposed},
-      {"sliced", {2, 3, 6, 7}, {3, 3, 3, 3}, {}, {}, sliced},
-      {"expanded", {2, 3, 6, 6}, {4, 3, 3, 3}, {}, {}, expanded},
+      {"transposed", {3, 6, 8, 7}, {4, 6, 3, 3}, {.padding = 1}, {}, transposed},
+      {"sliced", {2, 5, 6, 7}, {3, 5, 3, 3}, {}, {}, sliced},
+      {"expanded", {2, 5, 6, 6}, {4, 5, 3, 3}, {}, {}, expanded},
       {"64 channels", {1, 64, 6, 7}, {17, 64, 3, 3}, {}, {}, channels_last},
       {"130 channels", {1, 130, 5, 6}, {130, 130, 3, 3}, {.padding = {0, 1, 1, 0}}, {}, channels_last},
       {"130 channels row_major", {1, 130, 6, 4}, {66, 130, 3, 3}, {}, {.row_major = true}, channels_last}};
@@ -342,7 +342,7 @@ std::vector<TestCase> cases() {
       list.push_back({std::string(g.label) + " without bias", {x, w, none}, Attributes::of(g.options())});
   }
   list.push_back({"w transposed",
-                  {{{2, 3, 6, 6}}, {{4, 3, 3, 3}, {}, TestLayout::transposed}, {{4}}},
+                  {{{2, 5, 6, 6}}, {{4, 5, 3, 3}, {}, TestLayout::transposed}, {{4}}},
                   Attributes::of(Conv2dMaxPool2dOptions{})});
   auto add = [&](const Geometry& g) {
     for (TestCase& test_case : special_cases(g)) list.push_back(std::move(test_case));
