@@ -324,6 +324,9 @@ std::vector<TestCase> special_cases(const Geometry& g) {
   add("all equal", {TestFill::constant, 1}, {TestFill::constant, 0.25}, {TestFill::constant, 1});
   add("zeros", {TestFill::constant, 0}, {}, {TestFill::constant, 0});
   add("few values", {TestFill::integers, 0, 1}, {TestFill::integers, -1, 1}, {TestFill::constant, 0});
+  // Multiples of 0.3: sums are equal, or zero with the bias, until they are rounded.
+  const double middle = -0.3 * double(g.w[1] * g.w[2] * g.w[3]);
+  add("equal sums", {TestFill::integers, 0, 2}, {TestFill::constant, 0.3}, {TestFill::constant, middle});
   add("all negative", {TestFill::uniform, 0.5, 1}, {TestFill::uniform, -1, -0.5}, {TestFill::constant, 0});
   add("NaN", {TestFill::with_nan}, {}, {});
   add("infinity", {TestFill::with_infinity}, {}, {});

@@ -14,7 +14,8 @@ namespace {
 
 using Geometry = Conv2dMaxPool2dGeometry;
 
-constexpr int64_t kWorthAThread = 1 << 16;  ///< products
+constexpr int64_t kProductsWorthAThread = 1 << 17;
+constexpr int64_t kCopiesWorthAThread = 1 << 15;  ///< floats that are moved
 
 Geometry geometry_of(const Call& call) {
   return make_conv2d_max_pool2d_geometry(call.input(0), call.input(1), call.output(),
@@ -22,7 +23,9 @@ Geometry geometry_of(const Call& call) {
 }
 
 /// Parts that so many products are cut into, one for each thread.
-int64_t parts_of(int64_t products) { return std::clamp<int64_t>(products / kWorthAThread, 1, num_threads()); }
+int64_t parts_of(int64_t products) {
+  return std::clamp<int64_t>(products / kProductsWorthAThread, 1, num_threads());
+}
 
 /// Calls f(part, first, last) for equal parts of [0, count), each on a thread of its own.
 template <class F>
@@ -140,7 +143,7 @@ const float* pack_filters(const Call& call, const DirectPlan& plan) {
   float* packed = call.workspace<float>(plan.blocks * size);
   const float *w = call.input(1).as<float>(), *bias = bias_of(call);
   const int32_t* taps = tap_offsets(call, plan, false);
-  parallel_for(plan.blocks, kWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(plan.blocks, kCopiesWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; ++block) {
       float* to = packed + block * size;
       const cpu::DirectFilters filters = filters_of_block(plan, block);
@@ -273,7 +276,7 @@ bool takes_direct(const Call& call) {
 const float* channels_last_copy(const Call& call, const Conv2dGeometry& g) {
   float* copy = call.workspace<float>(g.x.numel());
   const float* x = call.input(0).as<float>();
-  parallel_for(g.N * g.H, kWorthAThread / (g.W * g.C) + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(g.N * g.H, kCopiesWorthAThread / (g.W * g.C) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row)
       copy_pixels(x + g.x.at(row / g.H, 0, row % g.H, 0), g.x.strides[1], g.x.strides[3], g.W, g.C,
                   copy + row * g.W * g.C);
@@ -308,7 +311,7 @@ const float* winograd_filters(const Call& call, const Conv2dGeometry& g) {
       call.input(1).as<float>(), g.K, g.C, g.w.strides[0], g.w.strides[1], g.w.strides[2], g.w.strides[3]};
   const int64_t size = cpu::winograd_block_size(g.C);
   float* transformed = call.workspace<float>(filters.blocks() * size);
-  parallel_for(filters.blocks(), kWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(filters.blocks(), kCopiesWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; ++block)
       cpu::winograd_transform_filters(filters, block, bias_of(call), bias_step(call),
                                       transformed + block * size);
