@@ -106,11 +106,12 @@ void copy_short_rows(int64_t rows, int64_t columns, const float* HWY_RESTRICT in
                      float* HWY_RESTRICT out, int64_t out_step) {
   const hn::ScalableTag<float> d;
   const int64_t lanes = int64_t(hn::Lanes(d));
-  for (int64_t i = 0; i < rows; ++i, in += in_step, out += out_step) {
-    int64_t j = 0;
-    for (; j + lanes <= columns; j += lanes) hn::StoreU(hn::LoadU(d, in + j), d, out + j);
-    for (; j < columns; ++j) out[j] = in[j];
+  if (columns == lanes) {  // without an inner loop, which compilers turn into a call of memcpy
+    for (int64_t i = 0; i < rows; ++i) hn::StoreU(hn::LoadU(d, in + i * in_step), d, out + i * out_step);
+    return;
   }
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) out[i * out_step + j] = in[i * in_step + j];
 }
 
 }  // namespace treadle::cpu::HWY_NAMESPACE

@@ -11,7 +11,7 @@ void transpose(int64_t rows, int64_t columns, const float* in, int64_t in_step, 
 void transpose(int64_t rows, int64_t columns, const uint8_t* in, int64_t in_step, uint8_t* out,
                int64_t out_step);
 
-/// out[i][j] = in[i][j]: for rows that are too short to be worth a memcpy each.
+/// out[i][j] = in[i][j]: for rows of a vector each, or few elements.
 void copy_rows(int64_t rows, int64_t columns, const float* in, int64_t in_step, float* out, int64_t out_step);
 
 }  // namespace treadle::cpu

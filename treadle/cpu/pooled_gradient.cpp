@@ -1,5 +1,7 @@
 #include "treadle/cpu/pooled_gradient.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -172,6 +174,9 @@ void add_tile(const Tile& tile, const float* HWY_RESTRICT in, float* HWY_RESTRIC
   for (int64_t i = 0; i < tile.lists; ++i) {
     const GradientList list = tile.list[i];
     if (list.begin == list.end) continue;
+    const GradientList& next = tile.list[std::min(i + 1, tile.lists - 1)];
+    hwy::Prefetch(values + next.begin);
+    hwy::Prefetch(offsets + next.begin);
     float* HWY_RESTRICT target = out + list.target;
     hn::Vec<Floats> sums[Rows][Vectors];
 #pragma GCC unroll 8
