@@ -207,6 +207,12 @@ inline bool is_row_major_or_channels_last(const TensorView& view) {
   return view.contiguous() || view.channels_last();
 }
 
+/// Whether no pooling window holds places outside the convolution's result.
+inline bool windows_lie_inside(const Pool2dGeometry& pool) {
+  return pool.inside(pool.row(0, 0), pool.column(0, 0)) &&
+         pool.inside(pool.row(pool.P - 1, pool.R - 1), pool.column(pool.Q - 1, pool.S - 1));
+}
+
 inline bool has_no_products(const Conv2dMaxPool2dGeometry& g) {
   return g.pool.y.numel() == 0 || g.conv.x.numel() == 0 || g.conv.w.numel() == 0;
 }

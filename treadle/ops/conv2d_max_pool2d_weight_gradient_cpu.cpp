@@ -101,8 +101,7 @@ class FilterLists {
     places_.fill(0);
     for (int64_t place = 0; place < planes_.g.places(); ++place)
       places_[place] = int32_t(planes_.offset(place / pool.S, place % pool.S));
-    windows_lie_inside_ = pool.inside(pool.row(0, 0), pool.column(0, 0)) &&
-                          pool.inside(pool.row(pool.P - 1, pool.R - 1), pool.column(pool.Q - 1, pool.S - 1));
+    windows_lie_inside_ = windows_lie_inside(pool);
   }
 
   /// Filter by filter, a row of windows per image.
