@@ -23,7 +23,7 @@ constexpr int64_t kRowBlock = 32 * 1024;   ///< floats of a per pass of multiply
 constexpr int64_t kPanelDepth = 512;       ///< terms per pass of multiply_panels
 constexpr int64_t kPanelSize = 32 * 1024;  ///< floats of packed b: a share of L2
 constexpr int64_t kFewRows = 3;            ///< up to so many rows of a, b is streamed without packing
-constexpr int64_t kStreamColumns = 512;    ///< columns of c that stay in L1 while b streams
+constexpr int64_t kStreamed = 4096;        ///< floats of c that stay in L1 while b streams
 
 constexpr int64_t ceiling(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
 
@@ -160,13 +160,18 @@ void multiply_dot_columns(const RowProduct& p, const Pass& pass, int64_t rows, c
   run(std::integral_constant<int, 1>{});
 }
 
-void multiply_row_block(const RowProduct& p, const Pass& pass, int64_t rows, const float* a, const float* b,
-                        float* c) {
-  int64_t j = 0;
+/// Columns [begin, end) of c, all passes of a block of rows.
+struct Block {
+  int64_t row, rows, begin, end;
+};
+
+void multiply_block(const RowProduct& p, const Block& block, int64_t k, const Pass& pass) {
+  const float* a = p.a + block.row * p.a_row + k;
+  int64_t j = block.begin;
   auto run = [&](auto count) HWY_ATTR {
-    constexpr int kColumns = decltype(count)::value;
-    for (; j + kColumns <= p.N; j += kColumns)
-      multiply_dot_columns<kColumns>(p, pass, rows, a, b + j * p.b_row, c + j, p.bias ? p.bias + j : nullptr);
+    for (; j + count.value <= block.end; j += count.value)
+      multiply_dot_columns<count.value>(p, pass, block.rows, a, p.b + j * p.b_row + k,
+                                        p.c + block.row * p.c_row + j, p.bias ? p.bias + j : nullptr);
   };
   run(std::integral_constant<int, 4>{});
   run(std::integral_constant<int, 2>{});
@@ -177,11 +182,13 @@ void multiply_rows(const RowProduct& p) {
   const int64_t passes = std::max<int64_t>((p.K + kRowDepth - 1) / kRowDepth, 1);
   const int64_t depth = ceiling(std::max<int64_t>((p.K + passes - 1) / passes, 1), kLargestVector);
   const int64_t rows = std::max<int64_t>(kRowBlock / depth / kDotRows, 1) * kDotRows;
+  // A single tile of rows reads b once, which then is best read to the end of its rows.
+  const int64_t columns = p.M <= kDotRows ? kDotColumns : std::max<int64_t>(p.N, 1);
   for (int64_t i = 0; i < p.M; i += rows)
-    for (int64_t k = 0; k == 0 || k < p.K; k += depth) {
-      const Pass pass{std::min(depth, p.K - k), k == 0, k + depth >= p.K};
-      multiply_row_block(p, pass, std::min(rows, p.M - i), p.a + i * p.a_row + k, p.b + k, p.c + i * p.c_row);
-    }
+    for (int64_t j = 0; j < p.N; j += columns)
+      for (int64_t k = 0; k == 0 || k < p.K; k += depth)
+        multiply_block(p, {i, std::min(rows, p.M - i), j, std::min(j + columns, p.N)}, k,
+                       {std::min(depth, p.K - k), k == 0, k + depth >= p.K});
 }
 
 // ---- c = a·b ----------------------------------------------------------------------------------------------
@@ -332,12 +339,17 @@ void pack_strips(const float* b, int64_t b_row, int64_t depth, int64_t columns, 
   }
 }
 
-/// Rows of a, `rows` of them side by side, where they are far apart in memory and every strip reads them.
-Terms pack_rows(const Terms& t, int64_t rows, float* HWY_RESTRICT out) {
+/// Rows of a side by side, where they are far apart in memory and every strip reads them.
+template <int Rows>
+Terms pack_rows(const Terms& t, float* HWY_RESTRICT out) {
   if (t.a_column == 1) return t;
-  for (int64_t k = 0; k < t.depth; ++k)
-    for (int64_t i = 0; i < rows; ++i) out[k * rows + i] = t.a[i * t.a_row + k * t.a_column];
-  return {t.depth, out, 1, rows, t.add};
+  const float* HWY_RESTRICT a = t.a;
+  if (t.a_row == 1)
+    for (int64_t k = 0; k < t.depth; ++k, a += t.a_column) std::copy_n(a, Rows, out + k * Rows);
+  else
+    for (int64_t k = 0; k < t.depth; ++k, a += t.a_column)
+      for (int64_t i = 0; i < Rows; ++i) out[k * Rows + i] = a[i * t.a_row];
+  return {t.depth, out, 1, Rows, t.add};
 }
 
 Terms terms_of(const PanelProduct& p, int64_t k, int64_t depth) {
@@ -369,7 +381,7 @@ void multiply_tall(const PanelProduct& p, float* scratch) {
       const Terms terms = terms_of(p, k, depth);
       pack_strips(p.b + k * p.b_row + j, p.b_row, terms.depth, columns, scratch);
       for_each_row_tile(0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
-        const Terms tile = pack_rows(from_row(terms, i), rows, packed_rows);
+        const Terms tile = pack_rows<rows>(from_row(terms, i), packed_rows);
         for (int64_t s = 0; s < columns; s += kStrip)
           multiply_packed<rows>(p, tile, scratch + s * terms.depth, p.c + i * p.c_row + j + s,
                                 std::min(kStrip, columns - s));
@@ -434,8 +446,9 @@ void multiply_last_columns(const PanelProduct& p, int64_t first) {
 /// For few rows of a: c stays in L1 while b passes through, a few whole rows at a time.
 void multiply_flat(const PanelProduct& p) {
   const int64_t whole = p.N / kLanes * kLanes;
-  for (int64_t j = 0; j < whole; j += kStreamColumns) {
-    const int64_t columns = std::min(kStreamColumns, whole - j);
+  const int64_t width = kStreamed / p.M / kLanes * kLanes;
+  for (int64_t j = 0; j < whole; j += width) {
+    const int64_t columns = std::min(width, whole - j);
     int64_t k = 0;
     for (; k + 8 <= p.K; k += 8)
       for (int64_t i = 0; i < p.M; ++i) add_rows<8>(p, i, k, j, columns);

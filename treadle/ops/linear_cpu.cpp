@@ -16,11 +16,13 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
-/// Part `index` of `parts` of an extent, cut at multiples of a cache line of floats.
-Range part_of(int64_t extent, int64_t index, int64_t parts) {
-  constexpr int64_t kStep = 16;
-  const int64_t steps = (extent + kStep - 1) / kStep;
-  auto cut = [&](int64_t i) { return std::min(steps * i / parts * kStep, extent); };
+constexpr int64_t kLine = 16;  ///< floats of a cache line
+constexpr int64_t kTile = 4;   ///< rows of a register tile, of which the larger are multiples
+
+/// Part `index` of `parts` of an extent, cut at multiples of `step`.
+Range part_of(int64_t extent, int64_t index, int64_t parts, int64_t step) {
+  const int64_t steps = (extent + step - 1) / step;
+  auto cut = [&](int64_t i) { return std::min(steps * i / parts * step, extent); };
   return {cut(index), cut(index + 1)};
 }
 
@@ -38,39 +40,38 @@ void for_each_part(int64_t parts, Run run) {
   });
 }
 
-/// Whether the columns of c are worth cutting: each thread then streams its own part of b.
-bool cuts_columns(int64_t M, int64_t N) { return N >= 64 || N >= M; }
-
+/// Each thread streams its own rows of b, unless there are few.
 void multiply_in_parts(const cpu::RowProduct& product) {
   const int64_t parts = parts_of(product.M * product.N * product.K);
   for_each_part(parts, [&](int64_t index) {
     cpu::RowProduct p = product;
-    if (cuts_columns(p.M, p.N)) {
-      const Range r = part_of(p.N, index, parts);
+    if (p.N >= 2 * kLine * parts || p.N >= p.M) {
+      const Range r = part_of(p.N, index, parts, kLine);
       p.N = r.size(), p.b += r.begin * p.b_row, p.c += r.begin;
       if (p.bias) p.bias += r.begin;
     } else {
-      const Range r = part_of(p.M, index, parts);
+      const Range r = part_of(p.M, index, parts, kTile);
       p.M = r.size(), p.a += r.begin * p.a_row, p.c += r.begin * p.c_row;
     }
     cpu::multiply_rows(p);
   });
 }
 
-/// Calls also(index, parts) on the thread that made a part.
+/// Each thread gets whole rows of c: writing rows by halves, it would fetch the other's lines ahead. Where b
+/// is larger than c, each thread streams its own columns of it. Calls also(index, parts) on the thread that
+/// made a part.
 template <class Also>
 void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also also) {
-  constexpr int64_t kLine = 16;
   const int64_t parts = parts_of(product.M * product.N * product.K);
   const int64_t size = (cpu::panel_scratch(product) + kLine - 1) / kLine * kLine;
   float* scratch = call.workspace<float>(size * parts);
   for_each_part(parts, [&](int64_t index) {
     cpu::PanelProduct p = product;
-    if (cuts_columns(p.M, p.N)) {
-      const Range r = part_of(p.N, index, parts);
+    if (p.K > p.M) {
+      const Range r = part_of(p.N, index, parts, kLine);
       p.N = r.size(), p.b += r.begin, p.c += r.begin;
     } else {
-      const Range r = part_of(p.M, index, parts);
+      const Range r = part_of(p.M, index, parts, kTile);
       p.M = r.size(), p.a += r.begin * p.a_row, p.c += r.begin * p.c_row;
     }
     cpu::multiply_panels(p, scratch + index * size);
@@ -102,10 +103,14 @@ void run_matmul(const Call& call) {
                     [](int64_t, int64_t) {});
 }
 
+/// Beyond small batches, packing both operands is the better scheme.
+constexpr int64_t kLargestBatch = 512;
+
 bool takes_matmul(const Call& call) {
   if (call.output().dtype != DType::f32) return false;
   const MatrixProduct p = matmul_product(call);
-  return p.batch.numel == 1 && has_unit_step(p.N, p.b_column) && has_unit_step(p.N, p.c_column);
+  return p.batch.numel == 1 && std::min(p.M, p.K) <= kLargestBatch && has_unit_step(p.N, p.b_column) &&
+         has_unit_step(p.N, p.c_column);
 }
 
 /// dyᵀ·x as c = a·b.
@@ -131,14 +136,14 @@ void run_weight_gradient(const Call& call) {
   float* db = call.outputs.size() > 1 ? call.output(1).as<float>() : nullptr;
   multiply_in_parts(call, weight_product(x, dy, dw.as<float>(), dw.strides[0]),
                     [&](int64_t index, int64_t parts) {
-                      const Range r = part_of(dy.shape[1], index, parts);
+                      const Range r = part_of(dy.shape[1], index, parts, kLine);
                       if (db) sum_over_batch(dy, r.begin, r.size(), db + r.begin);
                     });
 }
 
 bool takes_weight_gradient(const Call& call) {
   const TensorView& x = call.input(0);
-  return x.dtype == DType::f32 && has_unit_step(x.shape[1], x.strides[1]);
+  return x.dtype == DType::f32 && has_unit_step(x.shape[1], x.strides[1]) && x.shape[0] <= kLargestBatch;
 }
 
 /// b -= rate·(Σ_n dy + weight_decay·b), rounded as sgd_update rounds.
@@ -157,7 +162,7 @@ void run_sgd_update(const Call& call) {
   product.update = true, product.rate = rate, product.weight_decay = decay;
   float* sums = p.b ? call.workspace<float>(p.out) : nullptr;
   multiply_in_parts(call, product, [&](int64_t index, int64_t parts) {
-    const Range r = part_of(p.out, index, parts);
+    const Range r = part_of(p.out, index, parts, kLine);
     if (p.b) update_bias(p, dy, r, rate, decay, sums + r.begin);
   });
 }
