@@ -1,12 +1,23 @@
 """Reads MNIST-like data sets: folders with four gzip-compressed IDX files."""
 
 import gzip
+import os
 from pathlib import Path
 
 import numpy
-import torch
 
-FASHION_MNIST = "/usr/share/datasets/fashion-mnist"  # Debian package dataset-fashion-mnist
+
+def find_dataset(name):
+    """Returns the folder of a data set: $TREADLE_DATA/NAME, ~/.local/share/treadle/NAME or /usr/share/datasets/NAME,
+    where Treadle looks too, or the folder given by its path."""
+    user = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    places = [user / "treadle" / name, Path("/usr/share/datasets") / name, Path(name)]
+    if os.environ.get("TREADLE_DATA"):
+        places.insert(0, Path(os.environ["TREADLE_DATA"]) / name)
+    for place in places:
+        if (place / "train-images-idx3-ubyte.gz").exists():
+            return place
+    raise SystemExit(f"The data set {name} is in none of: {', '.join(map(str, places))}")
 
 
 def read_idx(path, header_bytes, count_bytes):
@@ -16,13 +27,9 @@ def read_idx(path, header_bytes, count_bytes):
         return numpy.frombuffer(bytearray(file.read(count_bytes)), dtype=numpy.uint8)
 
 
-def load(folder, split, count=60000):
-    """Returns (images uint8 [N,1,28,28], labels int64 [N]) of at most the first count of split "train" or "t10k"."""
-    images = read_idx(Path(folder, f"{split}-images-idx3-ubyte.gz"), 16, count * 784)
-    labels = read_idx(Path(folder, f"{split}-labels-idx1-ubyte.gz"), 8, count)
-    return torch.from_numpy(images).view(-1, 1, 28, 28), torch.from_numpy(labels).long()
-
-
-def as_pixels(images):
-    """Converts bytes to float32 in [0,1]."""
-    return images.float().div_(255)
+def load(name, split, count=60000):
+    """Returns (images uint8 [N,1,28,28], labels uint8 [N]) of at most the first count of split "train" or "t10k"."""
+    folder = find_dataset(name)
+    images = read_idx(folder / f"{split}-images-idx3-ubyte.gz", 16, count * 784)
+    labels = read_idx(folder / f"{split}-labels-idx1-ubyte.gz", 8, count)
+    return images.reshape(-1, 1, 28, 28), labels

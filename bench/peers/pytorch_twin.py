@@ -8,13 +8,13 @@ memory of the data does not count against PyTorch.
 
 import argparse
 import json
-import resource
-import time
 
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 
-from idx_data import FASHION_MNIST, as_pixels, load
+import step_timing
+from idx_data import load
 from models import MODELS
 
 IMAGES = 15000
@@ -22,24 +22,19 @@ IMAGES = 15000
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", choices=MODELS, default="fashion_cnn")
+    step_timing.add_options(parser, MODELS)
     parser.add_argument("--mode", choices=["train", "inference"], default="train")
-    parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--optimizer", choices=["sgd", "adam"], default="sgd")
+    parser.add_argument("--lr", type=float, default=1e-3, help="small, so that the weights stay what they are")
     parser.add_argument("--fused", action="store_true", help="use the optimiser's fused implementation")
-    parser.add_argument("--steps", type=int, default=200, help="timed steps")
-    parser.add_argument("--warmup", type=int, default=20, help="steps before the timed ones")
     parser.add_argument("--config", choices=["eager", "channels_last", "compile"], default="eager")
-    parser.add_argument("--data", default=FASHION_MNIST, help="folder with IDX files, gzip-compressed")
-    parser.add_argument("--threads", type=int, default=0, help="0: PyTorch's default, one for each core")
-    parser.add_argument("--json", action="store_true", help="print one JSON object on the last line")
     return parser.parse_args()
 
 
 def make_batches(arguments):
     """Returns a function from the step number to a batch (images [N,1,28,28], labels [N])."""
-    images, labels = load(arguments.data, "train", IMAGES)
-    images = as_pixels(images)
+    images, labels = map(torch.from_numpy, load(arguments.data, "train", IMAGES))
+    images, labels = images.float().div_(255), labels.long()
     if arguments.config == "channels_last":
         images = images.contiguous(memory_format=torch.channels_last)
     order = torch.randperm(len(images))
@@ -53,8 +48,16 @@ def make_batches(arguments):
     return batch
 
 
+def load_weights(model, path):
+    """Takes the model's parameters from a safetensors file that may hold more, such as a checkpoint of Treadle."""
+    stored = load_file(path)
+    model.load_state_dict({name: stored[name] for name in model.state_dict()})
+
+
 def make_model(arguments):
     model = MODELS[arguments.model]()
+    if arguments.weights:
+        load_weights(model, arguments.weights)
     if arguments.config == "channels_last":
         model = model.to(memory_format=torch.channels_last)
     if arguments.config == "compile":
@@ -64,20 +67,21 @@ def make_model(arguments):
 
 def make_optimizer(model, arguments):
     fused = True if arguments.fused else None  # None: PyTorch chooses
-    if arguments.optimizer == "adam":
-        return torch.optim.Adam(model.parameters(), lr=1e-3, fused=fused)
-    return torch.optim.SGD(model.parameters(), lr=0.05, fused=fused)
+    kind = torch.optim.Adam if arguments.optimizer == "adam" else torch.optim.SGD
+    return kind(model.parameters(), lr=arguments.lr, fused=fused)
 
 
 def train_step(model, batch, arguments):
-    """Returns a function that does one training step."""
+    """Returns a function that does one training step and returns the loss."""
     optimizer = make_optimizer(model, arguments)
 
     def step(number):
         images, labels = batch(number)
         optimizer.zero_grad()
-        F.cross_entropy(model(images), labels).backward()
+        loss = F.cross_entropy(model(images), labels)
+        loss.backward()
         optimizer.step()
+        return loss
 
     return step
 
@@ -92,36 +96,19 @@ def inference_step(model, batch):
     return step
 
 
-def time_steps(step, arguments):
-    """Returns the sorted seconds of the timed steps."""
-    for number in range(arguments.warmup):
-        step(number)
-    seconds = []
-    for number in range(arguments.warmup, arguments.warmup + arguments.steps):
-        start = time.perf_counter()
-        step(number)
-        seconds.append(time.perf_counter() - start)
-    return sorted(seconds)
-
-
 def measure(arguments):
     torch.manual_seed(1)
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     batch, model = make_batches(arguments), make_model(arguments)
     train = arguments.mode == "train"
-    seconds = time_steps(train_step(model, batch, arguments) if train else inference_step(model, batch), arguments)
-    median, p10 = seconds[len(seconds) // 2], seconds[len(seconds) // 10]
-    return {
-        "model": arguments.model,
+    step = train_step(model, batch, arguments) if train else inference_step(model, batch)
+    result = step_timing.report(step_timing.time_steps(step, arguments), arguments)
+    if train:
+        result["loss"] = step(0).item()
+    return result | {
         "mode": arguments.mode,
-        "batch": arguments.batch,
         "config": arguments.config,
-        "images_per_second_median": arguments.batch / median,
-        "images_per_second_p90": arguments.batch / p10,
-        "step_seconds_median": median,
-        "step_seconds_p10": p10,
-        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "torch": torch.__version__,
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
         "threads": torch.get_num_threads(),

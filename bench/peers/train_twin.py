@@ -1,43 +1,62 @@
 #!/usr/bin/env python3
-"""Trains a model in PyTorch by the recipe of the accuracy comparison and prints its test accuracy as JSON.
+"""Trains a model in PyTorch by a recipe and prints its test accuracy as JSON.
 
-Recipe: Adam with learning rate 1e-3, batches of 32 shuffled each epoch, and cosine decay to 0, stepwise over all epochs
-(--constant: no decay). Example: train_twin.py --model fashion_cnn --epochs 5 --seed 1
+The recipe is by default that of the accuracy comparison: Adam with learning rate 1e-3, batches of 32 shuffled each
+epoch, and cosine decay to 0, stepwise over all epochs. Example: train_twin.py --model fashion_cnn --epochs 5 --seed 1
 """
 
 import argparse
 import json
+import math
 import sys
 import time
+from functools import partial
 
 import torch
 import torch.nn.functional as F
+from safetensors.torch import save_file
 
-from idx_data import FASHION_MNIST, as_pixels, load
+from idx_data import load
 from models import MODELS
 
+OPTIMIZERS = {
+    "sgd": torch.optim.SGD,
+    "momentum": partial(torch.optim.SGD, momentum=0.9),
+    "adam": torch.optim.Adam,
+    "adamw": torch.optim.AdamW,
+}
+# name -> the share of the learning rate at a share of all steps
+SCHEDULES = {
+    "constant": lambda done: 1.0,
+    "cosine": lambda done: (1 + math.cos(math.pi * done)) / 2,
+    "linear": lambda done: 1 - done,
+}
 
-def parse_arguments():
+
+def parse_arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=MODELS, default="fashion_cnn")
-    parser.add_argument("--data", default=FASHION_MNIST, help="folder with IDX files, gzip-compressed")
+    parser.add_argument("--data", default="fashion-mnist", help="a data set's name, or a folder with IDX files")
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--lr", type=float, default=1e-3)
-    parser.add_argument("--constant", action="store_true", help="keep the learning rate constant")
+    parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adam")
+    parser.add_argument("--schedule", choices=SCHEDULES, default="cosine", help="of the learning rate, over all steps")
+    parser.add_argument("--constant", action="store_const", const="constant", dest="schedule", help="no decay")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit-batches", type=int, default=0, help="batches of an epoch; 0: all")
-    return parser.parse_args()
+    parser.add_argument("--save", help="write the parameters to this safetensors file")
+    return parser.parse_args(words)
 
 
-def to_input(images):
-    return as_pixels(images).contiguous(memory_format=torch.channels_last)
+def load_tensors(name, split):
+    """Returns (images float32 in [0,1], channels-last, labels int64)."""
+    images, labels = map(torch.from_numpy, load(name, split))
+    return images.float().div_(255).contiguous(memory_format=torch.channels_last), labels.long()
 
 
-def make_schedule(optimizer, steps, constant):
-    if constant:
-        return torch.optim.lr_scheduler.ConstantLR(optimizer, factor=1.0)
-    return torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
+def make_schedule(optimizer, steps, name):
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: SCHEDULES[name](min(1.0, step / steps)))
 
 
 def train_epoch(model, images, labels, optimizer, schedule, batches, batch):
@@ -56,11 +75,11 @@ def train_epoch(model, images, labels, optimizer, schedule, batches, batch):
 
 def train(model, arguments):
     """Trains by the recipe and returns the seconds it took."""
-    images, labels = load(arguments.data, "train")
-    images, batches = to_input(images), -(-len(labels) // arguments.batch)
+    images, labels = load_tensors(arguments.data, "train")
+    batches = -(-len(labels) // arguments.batch)
     batches = min(batches, arguments.limit_batches or batches)
-    optimizer = torch.optim.Adam(model.parameters(), lr=arguments.lr, fused=True)
-    schedule = make_schedule(optimizer, arguments.epochs * batches, arguments.constant)
+    optimizer = OPTIMIZERS[arguments.optimizer](model.parameters(), lr=arguments.lr, fused=True)
+    schedule = make_schedule(optimizer, arguments.epochs * batches, arguments.schedule)
     start = time.perf_counter()
     for epoch in range(1, arguments.epochs + 1):
         loss = train_epoch(model, images, labels, optimizer, schedule, batches, arguments.batch)
@@ -71,8 +90,8 @@ def train(model, arguments):
 @torch.inference_mode()
 def evaluate(model, arguments):
     """Returns (accuracy, mean loss) on the test images."""
-    images, labels = load(arguments.data, "t10k")
-    logits = torch.cat([model(to_input(part)) for part in images.split(500)])
+    images, labels = load_tensors(arguments.data, "t10k")
+    logits = torch.cat([model(part) for part in images.split(500)])
     accuracy = (logits.argmax(1) == labels).float().mean().item()
     return accuracy, F.cross_entropy(logits, labels).item()
 
@@ -83,8 +102,10 @@ def main():
     model = MODELS[arguments.model]().to(memory_format=torch.channels_last)
     seconds = train(model, arguments)
     accuracy, loss = evaluate(model.eval(), arguments)
-    result = {key: getattr(arguments, key) for key in ("model", "data", "epochs", "batch", "lr", "seed")}
-    result |= {"schedule": "constant" if arguments.constant else "cosine", "train_seconds": seconds}
+    if arguments.save:
+        save_file({name: value.contiguous() for name, value in model.state_dict().items()}, arguments.save)
+    keys = ("model", "data", "epochs", "batch", "lr", "seed", "optimizer", "schedule")
+    result = {key: getattr(arguments, key) for key in keys} | {"train_seconds": seconds}
     print(json.dumps(result | {"test_accuracy": accuracy, "test_loss": loss, "torch": torch.__version__}))
 
 

@@ -1,0 +1,121 @@
+"""How each contender is started: command and environment. All run one at a time, each in a process of its own."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PEERS = Path(__file__).resolve().parent
+ROOT = PEERS.parents[1]
+PYTHON = Path(os.environ.get("TREADLE_PEERS_VENV") or PEERS / ".venv") / "bin" / "python"
+CACHE = PEERS / ".cache"
+
+GIB = 2**30
+ALLOCATOR = {
+    "MALLOC_MMAP_THRESHOLD_": str(4 * GIB),
+    "MALLOC_TRIM_THRESHOLD_": str(4 * GIB),
+    "MALLOC_TOP_PAD_": str(GIB // 4),
+}
+TUNED = ALLOCATOR | {"OMP_PROC_BIND": "true"}
+
+LEARNING_RATE = "1e-3"  # small, so that a bench of SGD ends with the weights it began with
+
+
+class ContenderFailed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    """The program cannot do this yet; the message says what is missing."""
+
+
+@dataclass(frozen=True, eq=False)  # a contender is a key: itself, not its settings
+class Contender:
+    name: str
+    library: str
+    options: tuple = ()
+    environment: dict = field(default_factory=dict)
+
+
+TREADLE = Contender("", "Treadle")
+PYTORCH = {
+    "default layout": Contender("default layout", "PyTorch", ("--config", "eager")),
+    "as installed": Contender("channels_last", "PyTorch", ("--config", "channels_last")),
+    "tuned": Contender("channels_last, tuned", "PyTorch", ("--config", "channels_last", "--fused"), TUNED),
+    "compile": Contender("compile, tuned", "PyTorch", ("--config", "compile", "--fused"), TUNED),
+}
+# Small steps may be faster without a second thread.
+ONE_THREAD = Contender(
+    "default layout, tuned, 1 thread", "PyTorch", ("--config", "eager", "--fused", "--threads", "1"), ALLOCATOR
+)
+ONNX_RUNTIME = [
+    Contender("as exported", "ONNX Runtime"),
+    Contender("ReLU before pooling", "ONNX Runtime", ("--relu-first",)),
+]
+
+
+def contenders_of(cell, quick):
+    """Returns the contenders of a step cell, Treadle first."""
+    peers = [PYTORCH["tuned"]] if quick else list(PYTORCH.values())
+    if cell.batch == 1:
+        peers.append(ONE_THREAD)
+    if cell.mode == "inference":
+        peers += ONNX_RUNTIME
+    return [TREADLE, *peers]
+
+
+def environment_of(contender):
+    """This process's environment without settings of other libraries' threads, plus the contender's own."""
+    foreign = ("OPENBLAS_", "OMP_", "MKL_", "MALLOC_", "KMP_", "GOMP_")
+    return {key: value for key, value in os.environ.items() if not key.startswith(foreign)} | contender.environment
+
+
+def run(command, environment=None):
+    return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+
+
+def last_json(result, command):
+    """Returns the JSON object on the last line of a finished process."""
+    try:
+        if result.returncode == 0:
+            return json.loads(result.stdout.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        pass
+    command = " ".join(map(str, command))
+    raise ContenderFailed(f"`{command}` failed with status {result.returncode}: {result.stderr.strip()[-500:]}")
+
+
+def run_json(command, environment=None):
+    return last_json(run(command, environment), command)
+
+
+def first_epoch_weights(treadle, model, quick):
+    """Returns the file with a model's weights after its first epoch on Fashion-MNIST, trained once and kept."""
+    whole, part = CACHE / model, CACHE / f"{model}-quick"
+    if (whole / "best.safetensors").exists() or not quick:
+        folder, limit = whole, []
+    else:
+        folder, limit = part, ["--limit-batches", "200"]
+    weights = folder / "best.safetensors"
+    if not weights.exists():
+        recipe = ["--epochs", "1", "--optimizer", "adam", "--lr", "1e-3", "--schedule", "constant", "--batch-size", "32"]
+        # Into another folder first: an interrupted training must not be taken for a whole one.
+        scratch = folder.with_name(f"{folder.name}.{os.getpid()}")
+        run_json([treadle, "train", model, *recipe, *limit, "--out", scratch, "--quiet", "--json"])
+        scratch.rename(folder)
+    return weights
+
+
+def step_command(treadle, contender, cell, weights, seconds):
+    common = ["--model", cell.model, "--batch", str(cell.batch), "--seconds", str(seconds), "--json"]
+    training = ["--mode", cell.mode, "--optimizer", cell.optimizer, "--lr", LEARNING_RATE]
+    if contender.library == "Treadle":
+        return [treadle, "bench", "step", *common, *training, "--checkpoint", weights, "--bind"]
+    if contender.library == "PyTorch":
+        return [PYTHON, PEERS / "pytorch_twin.py", *common, *training, "--weights", weights, *contender.options]
+    return [PYTHON, PEERS / "onnxruntime_twin.py", *common, "--weights", weights, *contender.options]
+
+
+def run_step(treadle, contender, cell, weights, seconds):
+    return run_json(step_command(treadle, contender, cell, weights, seconds), environment_of(contender))

@@ -1,0 +1,160 @@
+"""Turns measurements into the rows of the table, and puts the table into a document."""
+
+import statistics
+from dataclasses import dataclass
+
+from cells import DENSE_OPERATIONS
+from contenders import PYTORCH
+
+
+class NoMarkers(Exception):
+    pass
+
+
+@dataclass
+class Row:
+    cell: str
+    treadle: str = "–"
+    reference: str = "–"
+    which: str = ""
+    ratio: str = "–"
+    rounds: str = "–"
+    goal: str = "–"
+    met: str = "–"
+
+
+HEADER = ["cell", "Treadle", "reference", "which", "ratio", "range over rounds", "goal", "met"]
+MEDIAN, FAST = "images_per_second_median", "images_per_second_p90"
+
+
+def yes(met):
+    return "yes" if met else "**no**"
+
+
+def median_of(results, key):
+    return statistics.median(result[key] for result in results)
+
+
+def speed_text(results):
+    text = f"{median_of(results, MEDIAN):,.0f} / {median_of(results, FAST):,.0f} img/s"
+    if results[0]["batch"] == 1:
+        text += f", {1e6 * median_of(results, 'step_seconds_median'):,.0f} µs"
+    return text
+
+
+def best(contenders, results, key):
+    """Returns the contender whose median over the rounds is the highest."""
+    return max(contenders, key=lambda contender: median_of(results[contender], key))
+
+
+def round_ratios(ours, theirs):
+    ratios = [a[MEDIAN] / b[MEDIAN] for a, b in zip(ours, theirs)]
+    return f"{min(ratios):.2f}–{max(ratios):.2f}×"
+
+
+def against_contenders(name, goal, candidates, ours, results):
+    """A row against the best of some configurations; median and p10 may have different best ones."""
+    peer, fast_peer = (best(candidates, results, key) for key in (MEDIAN, FAST))
+    ratio = median_of(ours, MEDIAN) / median_of(results[peer], MEDIAN)
+    fast_ratio = median_of(ours, FAST) / median_of(results[fast_peer], FAST)
+    return Row(
+        name,
+        speed_text(ours),
+        speed_text(results[peer]),
+        f"{peer.library}: {peer.name}",
+        f"{ratio:.2f}× / {fast_ratio:.2f}×",
+        round_ratios(ours, results[peer]),
+        str(goal) if goal else "–",
+        (yes(goal.met(ratio)) + (" (p10: yes)" if goal.met(fast_ratio) and not goal.met(ratio) else ""))
+        if goal
+        else "–",
+    )
+
+
+def against_roofline(name, goal, cell, ours, peak):
+    limit = peak / DENSE_OPERATIONS[cell.model]
+    ratio, fast = median_of(ours, MEDIAN) / limit, median_of(ours, FAST) / limit
+    which = f"dense at {peak / 1e9:,.0f} GF/s"
+    met = yes(goal.met(ratio))
+    return Row(name, speed_text(ours), f"{limit:,.0f} img/s", which, f"{ratio:.2f}× / {fast:.2f}×", "–", str(goal), met)
+
+
+def against_memory(name, goal, ours, results, peers):
+    memory = {c: min(r["peak_memory_bytes"] for r in results[c]) for c in peers}
+    peer = min(peers, key=memory.get)
+    own = max(result["peak_memory_bytes"] for result in ours)
+    ratio = own / memory[peer]
+    texts = f"{own / 2**20:,.0f} MiB", f"{memory[peer] / 2**20:,.0f} MiB"
+    return Row(name, *texts, f"{peer.library}: {peer.name}", f"{ratio:.2f}×", "–", str(goal), yes(goal.met(ratio)))
+
+
+def step_rows(cell, results, peak):
+    """Returns the rows of a step cell; results: contender -> one result for each round, Treadle first."""
+    treadle, *peers = results
+    ours = results[treadle]
+    libraries = list(dict.fromkeys(peer.library for peer in peers))
+    rows, seen = [], set()
+    for goal in cell.goals:
+        name = cell.name if not rows else f"{cell.name}, {goal.reference}"
+        seen.add(goal.reference)
+        if goal.reference in libraries:
+            candidates = [peer for peer in peers if peer.library == goal.reference]
+            rows.append(against_contenders(name, goal, candidates, ours, results))
+        elif goal.reference in PYTORCH and PYTORCH[goal.reference] in peers:
+            rows.append(against_contenders(name, goal, [PYTORCH[goal.reference]], ours, results))
+        elif goal.reference == "dense roofline" and peak:
+            rows.append(against_roofline(name, goal, cell, ours, peak))
+        elif goal.reference == "memory":
+            rows.append(against_memory(name, goal, ours, results, [p for p in peers if p.library == "PyTorch"]))
+    for library in libraries:
+        if library not in seen:
+            candidates = [peer for peer in peers if peer.library == library]
+            rows.append(against_contenders(f"{cell.name}, {library}", None, candidates, ours, results))
+    return rows
+
+
+def recipe_row(cell, pairs):
+    """Returns the row of a recipe; pairs: (program's result, PyTorch's result) for each round."""
+    goal = cell.goals[0]
+    ours, theirs = ([pair[i]["process_seconds"] for pair in pairs] for i in (0, 1))
+    accuracy = [statistics.mean(pair[i]["test_accuracy"] for pair in pairs) for i in (0, 1)]
+    ratio = statistics.median(theirs) / statistics.median(ours)
+    ratios = [b / a for a, b in zip(ours, theirs)]
+    reached = accuracy[0] >= cell.accuracy
+    return Row(
+        cell.name,
+        f"{statistics.median(ours):.1f} s, {accuracy[0]:.2%}",
+        f"{statistics.median(theirs):.1f} s, {accuracy[1]:.2%}",
+        "PyTorch: channels_last, tuned; same recipe",
+        f"{ratio:.2f}×",
+        f"{min(ratios):.2f}–{max(ratios):.2f}×",
+        f"{goal}, accuracy ≥ {cell.accuracy:.1%}",
+        yes(goal.met(ratio) and reached) + ("" if reached else " (accuracy)"),
+    )
+
+
+def arena_row(cell, arena, eager):
+    goal, ratio = cell.goals[0], arena / eager
+    texts = f"{arena / 2**20:.1f} MiB", f"{eager / 2**20:.1f} MiB"
+    return Row(cell.name, *texts, "Treadle op by op", f"{ratio:.2f}×", "–", str(goal), yes(goal.met(ratio)))
+
+
+def absent_row(cell, reason):
+    return Row(cell.name, goal=str(cell.goals[0]), met=reason)
+
+
+def markdown_table(rows):
+    lines = [HEADER, ["---"] + ["---:"] * 2 + ["---"] + ["---:"] * 3 + ["---"]]
+    lines += [list(vars(row).values()) for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def write_between_markers(path, name, text):
+    """Replaces what stands between the markers of a table in a document."""
+    start, end = f"<!-- table: {name} -->", "<!-- /table -->"
+    document = path.read_text()
+    before, marker, rest = document.partition(start)
+    _, closing, after = rest.partition(end)
+    if not marker or not closing:
+        raise NoMarkers(f"{path} lacks the markers {start} and {end}.")
+    path.write_text(f"{before}{start}\n{text}\n{end}{after}")
