@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Runs `treadle bench` as a user does: what it reports, and how it fails.
+
+usage: bench_test.py PROGRAM
+"""
+
+import gzip
+import json
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = Path(sys.argv.pop(1)).resolve()
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True)
+
+
+def bench(*words):
+    result = run("bench", *words, "--json")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.strip().splitlines()[-1])
+
+
+def write_dataset(folder, count=64):
+    """Images whose bright rows tell the label."""
+    for part in ("train", "t10k"):
+        pixels = b"".join(bytes(255 if x // 56 == n % 10 else x % 7 for x in range(784)) for n in range(count))
+        for name, shape, data in (
+            ("images-idx3", (count, 28, 28), pixels),
+            ("labels-idx1", (count,), bytes(n % 10 for n in range(count))),
+        ):
+            header = struct.pack(f">BBBB{len(shape)}I", 0, 0, 8, len(shape), *shape)
+            (folder / f"{part}-{name}-ubyte.gz").write_bytes(gzip.compress(header + data, 1))
+
+
+class Bench(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.data = Path(cls.temporary.name, "data")
+        cls.data.mkdir()
+        write_dataset(cls.data)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def test_a_step_reports_times_loss_and_density(self):
+        report = bench("step", "--model", "lenet5", "--data", self.data, "--batch", 8, "--steps", 20, "--bind")
+        self.assertEqual((report["steps"], report["batch"], report["bound"]), (20, 8, True))
+        times = [report[f"step_seconds_{name}"] for name in ("p10", "median", "p90")]
+        self.assertEqual(times, sorted(times))
+        self.assertAlmostEqual(report["images_per_second_median"], 8 / report["step_seconds_median"], delta=1e-6 / times[0])
+        self.assertEqual(len(report["pooled_gradient_density"]), 2)
+        for share in report["pooled_gradient_density"]:
+            self.assertTrue(0 < share <= 1, share)
+        self.assertTrue(1 < report["loss"] < 4, report["loss"])  # ten classes: near log 10
+        self.assertGreater(report["step_peak_bytes"], 8 * 784 * 4)  # at least its images
+
+    def test_inference_has_neither_loss_nor_density(self):
+        report = bench("step", "--model", "mlp", "--data", self.data, "--mode", "inference", "--steps", 3)
+        self.assertFalse({"loss", "pooled_gradient_density"} & set(report))
+
+    def test_a_step_starts_from_a_checkpoint(self):
+        out = Path(self.temporary.name, "run")
+        trained = run("train", "mlp", "--data", self.data, "--epochs", 40, "--out", out, "--quiet")
+        self.assertEqual(trained.returncode, 0, trained.stderr)
+        words = ["step", "--data", self.data, "--steps", 1, "--lr", 0, "--optimizer", "adam"]
+        fresh = bench(*words, "--model", "mlp")["loss"]
+        self.assertLess(bench(*words, "--model", "mlp", "--checkpoint", out)["loss"], 0.9 * fresh)
+        other = run("bench", *words, "--model", "lenet5", "--checkpoint", out)
+        self.assertEqual(other.returncode, 2, other.stderr)
+        self.assertIn("holds the model mlp, not lenet5", other.stderr)
+
+    def test_roofline_counts_operations_and_bytes(self):
+        report = bench("roofline", "--model", "mlp", "--data", self.data, "--batch", 16, "--runs", 3)
+        one, both = report["ceilings"]["one"], report["ceilings"]["all"]
+        self.assertGreater(one["operations_per_second"], 1e9)
+        self.assertGreaterEqual(both["threads"], one["threads"])
+        linear = [step for step in report["steps"] if step["name"] == "linear"]
+        self.assertEqual([step["flops"] for step in linear], [2 * 16 * 784 * 128, 2 * 16 * 128 * 10])
+        self.assertEqual(linear[0]["bytes"], 4 * (16 * 784 + 784 * 128 + 128 + 16 * 128))
+        products = [step["flops"] for step in report["steps"] if step["name"] == "matmul"]
+        self.assertIn(2 * 16 * 784 * 128, products)  # the first layer's weight gradient
+        for step in report["steps"]:
+            self.assertGreater(step["seconds"], 0)
+
+    def test_grid_compares_with_onednn_or_says_that_it_is_absent(self):
+        words = ["grid", "--only", "6→16 5×5", "--batch", 2, "--seconds", 0.01]
+        result = run("bench", *words, "--json")
+        if result.returncode == 3:
+            self.assertIn("oneDNN", result.stderr)
+            return
+        self.assertEqual(result.returncode, 0, result.stderr)
+        shapes = json.loads(result.stdout)["shapes"]
+        self.assertEqual(len(shapes), 2)
+        for shape in shapes:
+            ratio = shape["onednn_seconds_median"] / shape["own_seconds_median"]
+            self.assertAlmostEqual(shape["own_ratio"], ratio)
+            self.assertEqual(shape["chosen_ratio"], 1 if shape["chosen"] == shape["onednn"] else shape["own_ratio"])
+            self.assertNotIn("onednn", shape["own"])
+        for gradient in ("input_gradient", "weight_gradient"):
+            self.assertEqual(len(bench(*words, "--pass", gradient)["shapes"]), 2)
+
+    def test_wrong_usage_is_2(self):
+        for words in ([], ["paint"], ["grid", "--only", "no such shape"], ["roofline", "--device", "simt"]):
+            self.assertEqual(run("bench", *words).returncode, 2, words)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
