@@ -22,9 +22,16 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// A preference from which on a variant stands for more than the general form, which has 0.
+constexpr int kFastPreference = 10;
+
+/// What the settings allow, most preferred first. The general form of an op takes every call and is slow (the
+/// first run may last a second): it is left out where a fast variant applies.
 std::vector<const Variant*> allowed_variants(const Op& op, const Call& call, Device device) {
   auto list = applicable_variants(op, call, device.kind);
   std::erase_if(list, [](const Variant* variant) { return !is_allowed(*variant, settings()); });
+  if (!list.empty() && list[0]->preference >= kFastPreference)
+    std::erase_if(list, [](const Variant* variant) { return variant->preference <= 0; });
   return list;
 }
 
