@@ -18,6 +18,8 @@ import zlib
 from pathlib import Path
 
 PROGRAM = Path(sys.argv.pop(1)).resolve()
+CACHE = tempfile.TemporaryDirectory()  # measurements stay out of the user's own cache
+os.environ["TREADLE_CACHE"] = CACHE.name
 FASHION = Path("/usr/share/datasets/fashion-mnist")
 TRAIN_KEYS = {
     "model", "device", "data", "epochs", "batch_size", "seed", "test_accuracy", "test_loss", "train_seconds",
@@ -110,6 +112,26 @@ class Tables(ProgramTest):
         for entry in names.values():
             self.assertTrue(entry["available"] or entry["reason"], entry)
 
+    def test_programs_show_themselves(self):
+        result = run("summary", "fashion_cnn", "--program", "--batch-size", 4)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for word in ("inference", "training with sgd", "conv2d_max_pool2d", "fused:", "arena", "linear_sgd_update"):
+            self.assertIn(word, result.stdout)
+        pinned = run("summary", "fashion_cnn", "--program", "--variant", "conv2d=im2col")
+        self.assertRegex(pinned.stdout, r"conv2d +im2col")
+
+    def test_measured_variants_are_shown_kept_and_cleared(self):
+        with tempfile.TemporaryDirectory() as cache:
+            environment = {"TREADLE_CACHE": cache}
+            words = ["bench", "explain", "--model", "mlp", "--batch", 4, "--replays", 3]
+            report = last_json(run(*words, "--json", environment=environment))
+            self.assertIn("linear_relu", {step["op"] for step in report["steps"]})
+            file = Path(cache, "variants.json")
+            self.assertTrue(json.loads(file.read_text()))
+            self.assertIn("linear_relu", run(*words, environment=environment).stdout)
+            self.assertEqual(run("bench", "explain", "--clear", environment=environment).returncode, 0)
+            self.assertFalse(file.exists())
+
     def test_lists(self):
         self.assertEqual(json.loads(run("models", "--json").stdout)["models"][2]["parameters"], 896522)
         ops = {op["name"]: op for op in json.loads(run("ops", "--json").stdout)["ops"]}
@@ -151,6 +173,15 @@ class Training(ProgramTest):
             for a, b in zip(cpu["losses"], simt["losses"]):
                 # The longest sums have 3,200 terms; their rounding grows with the root of the length.
                 self.assertAlmostEqual(a, b, delta=8 * 3200**0.5 * 2**-24 * a)
+
+    def test_compiled_steps_give_the_losses_of_eager_ones(self):
+        for model in ("mlp", "lenet5", "fashion_cnn"):
+            words = ["--epochs", 1, "--limit-batches", 6, "--batch-size", 8, "--optimizer", "sgd", "--lr", 0.05]
+            compiled, eager = (last_json(self.train(*words, *more, model=model)) for more in ((), ("--eager",)))
+            self.assertEqual(len(compiled["losses"]), 6)
+            for a, b in zip(compiled["losses"], eager["losses"]):
+                # As above; Winograd's transforms add a few roundings to each product.
+                self.assertAlmostEqual(a, b, delta=32 * 3200**0.5 * 2**-24 * a)
 
     def test_interruption_saves_and_resuming_gives_the_same_losses(self):
         words = ["--epochs", 400, "--batch-size", 2, "--deterministic"]

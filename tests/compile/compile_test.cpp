@@ -324,6 +324,23 @@ TEST(Compile, ReplaysAllocateNoDeviceMemory) {
   EXPECT_EQ(allocator(kCpu).statistics().allocations, before.allocations);
 }
 
+/// Names one variant of an op while it lives.
+struct Pinned {
+  Pinned(const char* op, const char* variant) { settings().variants[op] = variant; }
+  ~Pinned() { settings().variants.clear(); }
+};
+
+TEST(Compile, NamedVariantRunsAndIsNotFusedAway) {
+  Pinned pinned("conv2d", "direct");
+  auto model = make_model("lenet5", 1);
+  auto predict = compile([&](Tensor x) { return (*model)(x); });
+  predict(random_images(2, 1).x);
+  int direct = 0;
+  for (const ProgramStep& step : predict.programs()[0].program->steps)
+    direct += step.op->name == "conv2d" && std::string(step.variant->name) == "direct";
+  EXPECT_EQ(direct, 2);
+}
+
 TEST(Compile, ArenaIsSmallerThanItsParts) {
   Training training("fashion_cnn");
   auto step = compile([&](Tensor x, Tensor labels) { return training(x, labels); }, kDeclared);

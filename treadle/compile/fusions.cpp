@@ -6,6 +6,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/log.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/settings.h"
 #include "treadle/ops/conv2d_max_pool2d_options.h"
 #include "treadle/ops/copy_options.h"
 #include "treadle/ops/max_pool2d_options.h"
@@ -158,12 +159,15 @@ class ChainFinder {
     return false;
   }
 
+  /// The user wants to see this op's variant run.
+  static bool is_pinned(const Op& op) { return settings().variants.count(op.name) > 0; }
+
   bool fuse_at(size_t begin, const ForwardFusion& fusion) {
     std::vector<size_t> places;
     Chain chain;
     for (size_t i = 0, at = begin; i < fusion.chain.size(); ++i) {
       const RecordedStep* step = step_at(at);
-      if (!step || step->op->name != fusion.chain[i]) return false;
+      if (!step || step->op->name != fusion.chain[i] || is_pinned(*step->op)) return false;
       if (i > 0 && !same_flow(*chain[0], *step)) return false;
       places.push_back(at), chain.push_back(step);
       if (i + 1 == fusion.chain.size()) break;

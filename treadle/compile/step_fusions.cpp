@@ -4,11 +4,15 @@
 #include <optional>
 
 #include "treadle/graph/registry.h"
+#include "treadle/graph/settings.h"
 #include "treadle/ops/linear_options.h"
 #include "treadle/ops/optimizer_options.h"
 
 namespace treadle {
 namespace {
+
+/// The user wants to see a variant of this op run.
+bool is_pinned(const char* op) { return settings().variants.count(op) > 0; }
 
 bool same_options(const ProgramStep& a, const ProgramStep& b) {
   const OptionsSchema* schema = a.op->options;
@@ -54,7 +58,7 @@ class StepEditor {
 
 /// cross_entropy and its gradient for an upstream of one, in one pass.
 bool fuse_cross_entropy(StepEditor& edit) {
-  if (!registry().contains("cross_entropy_with_gradient")) return false;
+  if (is_pinned("cross_entropy") || is_pinned("cross_entropy_gradient")) return false;
   auto& steps = edit.steps();
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].op->name != "cross_entropy" || edit.mentions(steps[i].outputs[1]) != 2) continue;
@@ -103,7 +107,7 @@ int64_t sole_update(StepEditor& edit, size_t gradient_step) {
 
 /// The gradient of a linear layer's parameters and their update by SGD: the gradient is never in memory.
 bool fuse_linear_sgd(StepEditor& edit) {
-  if (!registry().contains("linear_sgd_update")) return false;
+  if (is_pinned("linear_weight_gradient") || is_pinned("sgd_update_all")) return false;
   auto& steps = edit.steps();
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].op->name != "linear_weight_gradient") continue;
