@@ -1,62 +1,15 @@
-/// conv2d_max_pool2d on the cpu device in SIMD instructions, f32: cuts a call into tasks for the kernels of
-/// treadle/cpu.
+/// conv2d_max_pool2d on the cpu device as sums of products in SIMD instructions, f32: any window, stride,
+/// padding, dilation and groups.
 #include <algorithm>
-#include <array>
 
-#include "treadle/core/parallel_for.h"
 #include "treadle/cpu/direct_max_pool.h"
-#include "treadle/cpu/winograd_max_pool.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/conv2d_max_pool2d_geometry.h"
+#include "treadle/ops/conv2d_max_pool2d_tasks.h"
 
 namespace treadle {
 namespace {
 
 using Geometry = Conv2dMaxPool2dGeometry;
-
-constexpr int64_t kProductsWorthAThread = 1 << 17;
-constexpr int64_t kCopiesWorthAThread = 1 << 15;  ///< floats that are moved
-
-Geometry geometry_of(const Call& call) {
-  return make_conv2d_max_pool2d_geometry(call.input(0), call.input(1), call.output(),
-                                         call.options<Conv2dMaxPool2dOptions>());
-}
-
-/// Parts that so many products are cut into, one for each thread.
-int64_t parts_of(int64_t products) {
-  return std::clamp<int64_t>(products / kProductsWorthAThread, 1, num_threads());
-}
-
-/// Calls f(part, first, last) for equal parts of [0, count), each on a thread of its own.
-template <class F>
-void for_each_part(int64_t parts, int64_t count, F f) {
-  parallel_for(parts, 1,
-               [&](int64_t begin, int64_t end) { f(begin, count * begin / parts, count * end / parts); });
-}
-
-constexpr int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-cpu::PooledOutput output_of(const Call& call, const Geometry& g) {
-  return {call.output(0).as<float>(),
-          call.output(1).as<uint8_t>(),
-          g.pool.P * g.pool.Q,
-          g.pool.y.strides[0],
-          g.pool.y.strides[3],
-          g.pool.y.strides[1],
-          call.options<Conv2dMaxPool2dOptions>().relu};
-}
-
-/// Whether the results are f32 and lie as infer has them: channels-last or row-major.
-bool has_plain_output(const Call& call) {
-  const TensorView &y = call.output(0), &choice = call.output(1);
-  return call.input(0).dtype == DType::f32 &&
-         ((y.channels_last() && choice.channels_last()) || (y.contiguous() && choice.contiguous()));
-}
-
-const float* bias_of(const Call& call) { return call.has_input(2) ? call.input(2).as<float>() : nullptr; }
-int64_t bias_step(const Call& call) { return call.has_input(2) ? call.input(2).strides[0] : 0; }
-
-// ---- direct ----
 
 /// A call cut into bands of pooled rows and blocks of filters.
 struct DirectPlan {
@@ -156,17 +109,6 @@ const float* pack_filters(const Call& call, const DirectPlan& plan) {
     }
   });
   return packed;
-}
-
-/// Copies `count` pixels of a row, whose channels lie `channel_step` apart, to channels-last.
-void copy_pixels(const float* from, int64_t channel_step, int64_t pixel_step, int64_t count, int64_t channels,
-                 float* to) {
-  if ((channel_step == 1 || channels == 1) && pixel_step == channels) {
-    std::copy_n(from, count * channels, to);
-    return;
-  }
-  for (int64_t c = 0; c < channels; ++c)
-    for (int64_t w = 0; w < count; ++w) to[w * channels + c] = from[c * channel_step + w * pixel_step];
 }
 
 /// Copies the rows of image n under rows [begin, end) of the convolution's result, with their padding.
@@ -270,118 +212,16 @@ bool takes_direct(const Call& call) {
   return std::max(reach, copied) <= INT32_MAX;
 }
 
-// ---- Winograd ----
-
-/// Copies x to channels-last.
-const float* channels_last_copy(const Call& call, const Conv2dGeometry& g) {
-  float* copy = call.workspace<float>(g.x.numel());
-  const float* x = call.input(0).as<float>();
-  parallel_for(g.N * g.H, kCopiesWorthAThread / (g.W * g.C) + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      copy_pixels(x + g.x.at(row / g.H, 0, row % g.H, 0), g.x.strides[1], g.x.strides[3], g.W, g.C,
-                  copy + row * g.W * g.C);
-  });
-  return copy;
-}
-
-cpu::WinogradImages winograd_images(const Call& call, const Geometry& g) {
-  const Conv2dGeometry& c = g.conv;
-  float* zeros = call.workspace<float>(c.C);
-  std::fill_n(zeros, c.C, 0.0f);
-  cpu::WinogradImages images{call.input(0).as<float>(),
-                             c.C,
-                             c.H,
-                             c.W,
-                             c.x.strides[0],
-                             c.x.strides[2],
-                             c.x.strides[3],
-                             c.padding.height,
-                             c.padding.width,
-                             g.pool.P,
-                             g.pool.Q,
-                             zeros};
-  if (c.x.strides[1] == 1 || c.C == 1) return images;
-  images.x = channels_last_copy(call, c);
-  images.image_step = c.H * c.W * c.C, images.row_step = c.W * c.C, images.column_step = c.C;
-  return images;
-}
-
-const float* winograd_filters(const Call& call, const Conv2dGeometry& g) {
-  const cpu::WinogradFilters filters{
-      call.input(1).as<float>(), g.K, g.C, g.w.strides[0], g.w.strides[1], g.w.strides[2], g.w.strides[3]};
-  const int64_t size = cpu::winograd_block_size(g.C);
-  float* transformed = call.workspace<float>(filters.blocks() * size);
-  parallel_for(filters.blocks(), kCopiesWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block)
-      cpu::winograd_transform_filters(filters, block, bias_of(call), bias_step(call),
-                                      transformed + block * size);
-  });
-  return transformed;
-}
-
-/// Threads share the windows of all images, and the filters where windows are few.
-void run_winograd(const Call& call) {
-  const Geometry g = geometry_of(call);
-  const int64_t channels = g.conv.C, windows = g.conv.N * g.pool.P * g.pool.Q;
-  const int64_t blocks = (g.conv.K + cpu::kWinogradFilters - 1) / cpu::kWinogradFilters;
-  const int64_t parts = parts_of(windows * 16 * channels * g.conv.K), most = cpu::winograd_windows(channels);
-  int64_t batches = (windows + most - 1) / most, slices = 1;
-  if (batches < parts)
-    slices = std::min(blocks, (parts + batches - 1) / batches);
-  else
-    batches = (batches + parts - 1) / parts * parts;
-  batches = std::min(batches, windows);
-  const cpu::WinogradImages images = winograd_images(call, g);
-  const float* transformed = winograd_filters(call, g.conv);
-  const cpu::PooledOutput output = output_of(call, g);
-  const int64_t scratch_bytes =
-      whole_lines(cpu::winograd_scratch_size(channels, (windows + batches - 1) / batches));
-  std::byte* scratch = call.workspace<std::byte>(parts * scratch_bytes);
-  for_each_part(parts, batches * slices, [&](int64_t part, int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t slice = i / batches, batch = i % batches;
-      cpu::winograd_max_pool(
-          images,
-          {windows * batch / batches, windows * (batch + 1) / batches, blocks * slice / slices,
-           blocks * (slice + 1) / slices, g.conv.K, transformed, scratch + part * scratch_bytes},
-          output);
-    }
-  });
-}
-
-/// With fewer channels the transforms cost more than the products that they save.
-constexpr int64_t kWinogradChannels = 5;
-
-bool takes_winograd(const Call& call) {
-  auto& o = call.options<Conv2dMaxPool2dOptions>();
-  const Shape& w = call.input(1).shape;
-  return has_plain_output(call) && w[2] == 3 && w[3] == 3 && w[1] >= kWinogradChannels && o.groups == 1 &&
-         o.stride == Pair(1) && o.dilation == Pair(1) && o.pool_kernel == Pair(2) &&
-         pool_stride(o.pool_stride, o.pool_kernel) == Pair(2) && o.pool_padding == Pads(0);
-}
-
-/// With pixels of size 1 and taps of size 1, a result is a sum of 9 products for each channel. Here it is one
-/// of 3·3 products of a transformed tile and a transformed filter; along one axis their sizes are at most
-/// 2 · 1, 2 · 1½ and 2 · 1½ for the even result, likewise for the odd one, together 8, hence 64 in two.
-/// Roundings are no more than those of the direct sum: one for each channel, and a few for the transforms.
-constexpr double kWinogradGrowth = 64.0 / 9;
-
 }  // namespace
 
 namespace ops {
 
-void register_conv2d_max_pool2d_simd(Registry& registry) {
+void register_conv2d_max_pool2d_tiled(Registry& registry) {
   registry.add_variant("conv2d_max_pool2d", {.name = "tiled",
                                              .device = DeviceKind::cpu,
                                              .run = run_direct,
                                              .when = takes_direct,
                                              .preference = 10});
-  registry.add_variant("conv2d_max_pool2d", {.name = "winograd",
-                                             .device = DeviceKind::cpu,
-                                             .run = run_winograd,
-                                             .when = takes_winograd,
-                                             .preference = 20,
-                                             .error_growth = kWinogradGrowth});
 }
 
 }  // namespace ops

@@ -1,0 +1,74 @@
+/// How the SIMD variants of conv2d_max_pool2d read a call, and cut it into tasks for threads.
+#pragma once
+
+#include <algorithm>
+
+#include "treadle/core/parallel_for.h"
+#include "treadle/cpu/pooled_output.h"
+#include "treadle/graph/variant.h"
+#include "treadle/ops/conv2d_max_pool2d_geometry.h"
+
+namespace treadle {
+
+inline constexpr int64_t kProductsWorthAThread = 1 << 17;
+inline constexpr int64_t kCopiesWorthAThread = 1 << 15;  ///< floats that are moved
+
+inline Conv2dMaxPool2dGeometry geometry_of(const Call& call) {
+  return make_conv2d_max_pool2d_geometry(call.input(0), call.input(1), call.output(),
+                                         call.options<Conv2dMaxPool2dOptions>());
+}
+
+/// Parts that so many products are cut into, one for each thread.
+inline int64_t parts_of(int64_t products) {
+  return std::clamp<int64_t>(products / kProductsWorthAThread, 1, num_threads());
+}
+
+/// Calls f(part, first, last) for equal parts of [0, count), each on a thread of its own.
+template <class F>
+void for_each_part(int64_t parts, int64_t count, F f) {
+  parallel_for(parts, 1,
+               [&](int64_t begin, int64_t end) { f(begin, count * begin / parts, count * end / parts); });
+}
+
+constexpr int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+inline bool are_channels_last(const TensorView& y, const TensorView& choice) {
+  return y.channels_last() && choice.channels_last();
+}
+
+/// Whether the results are f32 and lie as infer has them: channels-last or row-major.
+inline bool has_plain_output(const Call& call) {
+  const TensorView &y = call.output(0), &choice = call.output(1);
+  return call.input(0).dtype == DType::f32 &&
+         (are_channels_last(y, choice) || (y.contiguous() && choice.contiguous()));
+}
+
+inline cpu::PooledOutput output_of(const Call& call, const Conv2dMaxPool2dGeometry& g) {
+  const int64_t windows = g.pool.P * g.pool.Q, filters = g.conv.K;
+  const bool channels_last = are_channels_last(call.output(0), call.output(1));
+  return {call.output(0).as<float>(),
+          call.output(1).as<uint8_t>(),
+          windows,
+          windows * filters,
+          channels_last ? filters : 1,
+          channels_last ? 1 : windows,
+          call.options<Conv2dMaxPool2dOptions>().relu};
+}
+
+inline const float* bias_of(const Call& call) {
+  return call.has_input(2) ? call.input(2).as<float>() : nullptr;
+}
+inline int64_t bias_step(const Call& call) { return call.has_input(2) ? call.input(2).strides[0] : 0; }
+
+/// Copies `count` pixels of a row, whose channels lie `channel_step` apart, to channels-last.
+inline void copy_pixels(const float* from, int64_t channel_step, int64_t pixel_step, int64_t count,
+                        int64_t channels, float* to) {
+  if ((channel_step == 1 || channels == 1) && pixel_step == channels) {
+    std::copy_n(from, count * channels, to);
+    return;
+  }
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t w = 0; w < count; ++w) to[w * channels + c] = from[c * channel_step + w * pixel_step];
+}
+
+}  // namespace treadle
