@@ -255,7 +255,7 @@ HWY_INLINE void add_products(const Terms& t, const float* HWY_RESTRICT b, int64_
 #pragma GCC unroll 4
     for (int j = 0; j < Vectors; ++j) columns[j] = hn::LoadU(d, b + j * kLanes);
     if constexpr (Pack) {
-      hwy::Prefetch(b + kStrip), hwy::Prefetch(b + 2 * kStrip - 1);  // the next strip
+      for (int64_t line = 0; line < kStrip; line += 16) hwy::Prefetch(b + kStrip + line);  // the next strip
 #pragma GCC unroll 4
       for (int j = 0; j < Vectors; ++j) hn::Store(columns[j], d, packed + j * kLanes);
       packed += kStrip;

@@ -39,16 +39,36 @@ void for_each_slice(int64_t N, F f) {
   });
 }
 
-void run_forward(const Call& call) {
+/// Makes images [begin, end) of y, then calls then(first element, number of elements): images lie densely.
+template <class Then>
+void convolve(const Call& call, int64_t begin, int64_t end, Then then) {
   const TensorView &x = call.input(0), &y = call.output();
   const auto options = options_for_plugin(call.options<Conv2dOptions>());
   const TreadleOnednnTensor w = describe(call.input(1));
   const TreadleOnednnTensor b = call.has_input(2) ? describe(call.input(2)) : TreadleOnednnTensor{};
-  for_each_slice(x.shape[0], [&](int64_t, int64_t begin, int64_t end) {
-    const auto part_x = images(x, begin, end), part_y = images(y, begin, end);
-    call_plugin("conv2d", [&](char* message, size_t size) {
-      return api()->conv2d_forward(&options, &part_x, &w, b.data ? &b : nullptr, &part_y, message, size);
-    });
+  const auto part_x = images(x, begin, end), part_y = images(y, begin, end);
+  call_plugin("conv2d", [&](char* message, size_t size) {
+    return api()->conv2d_forward(&options, &part_x, &w, b.data ? &b : nullptr, &part_y, message, size);
+  });
+  then(static_cast<float*>(part_y.data), (end - begin) * y.numel() / y.shape[0]);
+}
+
+void run_forward(const Call& call) {
+  for_each_slice(call.input(0).shape[0], [&](int64_t, int64_t begin, int64_t end) {
+    convolve(call, begin, end, [](float*, int64_t) {});
+  });
+}
+
+/// ReLU follows a few images at a time, while they are in L2. oneDNN's own ReLU would turn NaN into 0.
+void run_forward_relu(const Call& call) {
+  constexpr int64_t kInCache = 64 * 1024;  // elements
+  const TensorView& y = call.output();
+  const int64_t step = std::max<int64_t>(kInCache * y.shape[0] / y.numel(), 1);
+  for_each_slice(y.shape[0], [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += step)
+      convolve(call, i, std::min(i + step, end), [](float* values, int64_t count) {
+        for (int64_t k = 0; k < count; ++k) values[k] = values[k] <= 0 ? 0 : values[k];
+      });
   });
 }
 
@@ -107,6 +127,7 @@ void register_conv2d(Registry& registry) {
                               .engine = Engine::onednn});
   };
   add("conv2d", run_forward);
+  add("conv2d_relu", run_forward_relu);
   add("conv2d_input_gradient", run_input_gradient);
   add("conv2d_weight_gradient", run_weight_gradient);
 }

@@ -1,0 +1,46 @@
+/// conv2d_relu against the ops it stands for, variant by variant.
+#include "treadle/ops/conv2d_relu.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "treadle/graph/registry.h"
+#include "treadle/graph/settings.h"
+#include "treadle/ops/conv2d.h"
+#include "treadle/ops/pointwise.h"
+
+namespace treadle {
+namespace {
+
+Tensor wave(const Shape& shape, float step) {
+  Tensor x = Tensor::zeros(shape);
+  for (int64_t i = 0; i < x.numel(); ++i) x.view().as<float>()[i] = std::sin(step * float(i));
+  return x;
+}
+
+/// Two sums of 28 terms of at most 1, each with 28 roundings.
+constexpr double kTolerance = 2 * 28 * 28 * 0x1p-24;
+
+/// Many images, so that a variant that goes a few at a time goes several times.
+TEST(Conv2dRelu, EqualsConvolutionThenReluAndKeepsNaN) {
+  Tensor x = wave({70, 3, 20, 20}, 0.7f);
+  const Tensor w = wave({9, 3, 3, 3}, 1.3f), b = wave({9}, 2);
+  x.view().as<float>()[5 * 1200] = std::numeric_limits<float>::quiet_NaN();
+  for (const Variant& variant : op_named("conv2d_relu").variants) {
+    if (variant.device != DeviceKind::cpu || !absence_of(variant.engine).empty()) continue;
+    settings().variants["conv2d_relu"] = variant.name;
+    const auto fused = conv2d_relu(x, w, b).to_doubles(), plain = relu(conv2d(x, w, b)).to_doubles();
+    settings().variants.clear();
+    for (size_t i = 0; i < plain.size(); ++i) {
+      ASSERT_EQ(std::isnan(fused[i]), std::isnan(plain[i])) << variant.name << " element " << i;
+      if (std::isnan(plain[i])) continue;
+      ASSERT_NEAR(fused[i], plain[i], kTolerance) << variant.name << " element " << i;
+    }
+    EXPECT_TRUE(std::isnan(fused[5 * 9 * 18 * 18])) << variant.name;
+  }
+}
+
+}  // namespace
+}  // namespace treadle
