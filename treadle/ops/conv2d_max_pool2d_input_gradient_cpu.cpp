@@ -10,11 +10,11 @@
 namespace treadle {
 namespace {
 
-/// The filters of each group in parts, whose weights of one block stay in L1 and L2, and the batch in chunks,
-/// whose lists are kept at a time.
+/// The filters of each group in parts, and the lists of some images kept at a time.
 struct FilterCuts {
-  static constexpr int64_t kWeightBytes = 40 * 1024;
-  static constexpr int64_t kListBytes = 8 * 1024 * 1024;
+  static constexpr int64_t kWeightBytes = 20 * 1024;  ///< of a part and a block of channels: stay in L1
+  static constexpr int64_t kListed = 32;              ///< but lists of a part are not made shorter than that
+  static constexpr int64_t kListBytes = 8 * 1024 * 1024;  ///< stay in L3
 
   int64_t filters, parts;   ///< filters of a part, parts of a group
   int64_t windows;          ///< pooling windows of an image
@@ -23,7 +23,8 @@ struct FilterCuts {
 
   FilterCuts(const Planes& planes, int threads) {
     const int64_t bytes = planes.filter_size * int64_t(sizeof(float)), all = planes.g.conv.filters;
-    parts = divide_up(all, std::clamp<int64_t>(kWeightBytes / bytes, 1, all));
+    const int64_t most = std::max(kWeightBytes / bytes, kListed * planes.g.places());
+    parts = divide_up(all, std::min(most, all));
     filters = divide_up(all, parts);
     windows = planes.g.pool.P * planes.g.pool.Q;
     lists = windows * planes.g.places();
