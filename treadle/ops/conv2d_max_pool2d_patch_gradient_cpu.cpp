@@ -2,7 +2,7 @@
 ///
 /// What lies under each tap is laid out for the few places a pooling window has; then filters, side by side
 /// in a vector, take from there what their choice says. Costs the same whatever the density of dy. Infinity
-/// and NaN in x reach dw even where no gradient flows, if it is in the same pooling window.
+/// and NaN in x reach dw even where no gradient flows, if they lie under the same pooling window.
 #include <array>
 #include <cstring>
 
