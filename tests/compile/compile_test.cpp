@@ -146,6 +146,27 @@ TEST(Compile, BranchThatChangedIsNoticed) {
   expect_has(message_of([&] { f(full({1}, 1)); }), "steps");
 }
 
+TEST(Compile, RandomNumbersGoOnAsEagerOnesDo) {
+  auto noise = [](Tensor x) { return x + rand({5}) * randn({5}); };
+  auto run = [](auto&& f) {
+    default_generator().set_seed(11);
+    std::vector<std::vector<float>> all;
+    for (int i = 0; i < 4; ++i) all.push_back(f(full({5}, 1)).template to_vector<float>());
+    return all;
+  };
+  auto compiled = run(compile(noise, kDeclared));
+  EXPECT_EQ(run(noise), compiled);
+  EXPECT_NE(compiled[0], compiled[1]);
+  EXPECT_NE(compiled[2], compiled[3]);
+  EXPECT_EQ(run(compile(noise)), compiled);  // measuring draws nothing
+}
+
+TEST(Compile, RandomNumbersOfAnotherGeneratorAreRefused) {
+  Generator own(1);
+  auto f = compile([&](Tensor x) { return x + rand({1}, DType::f32, kCpu, own); }, kDeclared);
+  expect_has(message_of([&] { f(full({1}, 1)); }), "default");
+}
+
 TEST(Compile, LeakedTensorHasNoValue) {
   Tensor leaked;
   auto f = compile(

@@ -13,6 +13,12 @@ struct RandomPosition {
   int64_t seed = 0;    ///< the generator's seed, as 64 bits
   int64_t offset = 0;  ///< the block that the first four elements take
 
+  /// Takes seed and offset from four numbers: the lower and the upper 32 bits of each.
+  TREADLE_DEVICE void read(const double* numbers) {
+    seed = int64_t(uint64_t(numbers[0]) | uint64_t(numbers[1]) << 32);
+    offset = int64_t(uint64_t(numbers[2]) | uint64_t(numbers[3]) << 32);
+  }
+
   TREADLE_DEVICE PhiloxBlock block(int64_t index) const {
     return philox_block(uint64_t(seed), uint64_t(offset) + uint64_t(index));
   }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/recording.h"
 #include "treadle/graph/registry.h"
 #include "treadle/kernels/random_functions.h"
 #include "treadle/ops/strided_operands.h"
@@ -13,7 +15,17 @@ namespace {
 
 constexpr int64_t kGrain = 2048;  ///< elements worth a thread
 
-std::vector<TensorSpec> infer(Specs inputs, const Attributes&) { return {inputs[0]}; }
+constexpr int64_t kPositionNumbers = 4;
+
+/// Operand 1, where given, is the position in the sequence as RandomPosition::read() takes it; it replaces
+/// the seed and offset of the options.
+std::vector<TensorSpec> infer(Specs inputs, const Attributes&) {
+  if (inputs.size() > 1)
+    require<ShapeError>(inputs[1].dtype == DType::f64 && inputs[1].shape == Shape{kPositionNumbers},
+                        "random: the position is {} {}, expected f64 [{}]", name_of(inputs[1].dtype),
+                        inputs[1].shape, kPositionNumbers);
+  return {inputs[0]};
+}
 
 double value_of(const Uniform& f, const PhiloxBlock& block, int lane) {
   return f.low + double(block.lanes[lane] >> 8) / 16777216 * (f.high - f.low);
@@ -33,7 +45,8 @@ double value_of(const Bernoulli& f, const PhiloxBlock& block, int lane) {
 
 template <class F>
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
-  const F& f = attributes.as<F>();
+  F f = attributes.as<F>();
+  if (inputs.size() > 1) f.read(inputs[1].values.data());
   ReferenceTensor y = inputs[0];
   for (size_t i = 0; i < y.values.size(); ++i)
     y.values[i] = value_of(f, philox_block(uint64_t(f.seed), uint64_t(f.offset) + i / 4), int(i % 4));
@@ -53,7 +66,11 @@ std::vector<TestCase> cases_of(const F& first, const F& second, double scale) {
   auto one = [&](const char* label, Shape shape, const F& f, TestLayout layout = TestLayout::contiguous) {
     return TestCase{label, {{shape, {TestFill::constant, scale, scale}, layout}}, Attributes::of(f)};
   };
-  return {one("odd", {1027}, at(first, 5, 0)),
+  TestCase from_operand = one("position as operand", {5, 33}, at(first, 1, 2));
+  from_operand.inputs.push_back(
+      {{kPositionNumbers}, {TestFill::constant, 7}, TestLayout::contiguous, {DType::f64}});
+  return {from_operand,
+          one("odd", {1027}, at(first, 5, 0)),
           one("one", {1}, at(first, -1, 77)),
           one("rank 0", {}, at(second, 1, 2)),
           one("empty", {0, 4}, at(first, 1, 2)),
@@ -133,7 +150,9 @@ void fill_rows(const F& f, const TensorView& x) {
 template <class F>
 void run(const Call& call) {
   const TensorView& x = call.output();
-  auto fill = [&](auto tag) { fill_rows<F, typename decltype(tag)::type>(call.options<F>(), x); };
+  F f = call.options<F>();
+  if (call.has_input(1)) f.read(call.input(1).as<double>());
+  auto fill = [&](auto tag) { fill_rows<F, typename decltype(tag)::type>(f, x); };
   if constexpr (std::is_same_v<F, Bernoulli>)
     with_type(x.dtype, fill);
   else
@@ -155,8 +174,28 @@ void add(Registry& registry, DTypeSet dtypes, std::vector<TestCase> (*cases)(),
   registry.add_variant(F::kName, {.name = "loop", .device = DeviceKind::cpu, .run = run<F>});
 }
 
+/// Where each replay of a program reads the sequence: it sets numbers of the generator aside, as a call
+/// would.
+Tensor changing_position(Recording& recording, const Tensor& x) {
+  auto offset = std::make_shared<uint64_t>(0);
+  recording.before_replay([offset, count = x.numel()] { *offset = default_generator().advance(count); },
+                          [offset] { default_generator().set_offset(*offset); });
+  return recording.changing_numbers(kPositionNumbers, x.device(), [offset](double* numbers) {
+    const uint64_t seed = default_generator().seed();
+    numbers[0] = double(seed & 0xffffffff), numbers[1] = double(seed >> 32);
+    numbers[2] = double(*offset & 0xffffffff), numbers[3] = double(*offset >> 32);
+  });
+}
+
 template <class F>
 void fill_random(const Op& op, const Tensor& x, F f, Generator& generator) {
+  if (Recording* current = recording()) {
+    require<RecordingError>(&generator == &default_generator(),
+                            "{} in a compiled function draws from a generator that may be gone when it is "
+                            "replayed; use the default one",
+                            op.name);
+    return apply_in_place(op, {x, changing_position(*current, x)}, Attributes::of(f));
+  }
   f.seed = int64_t(generator.seed());
   f.offset = int64_t(generator.advance(x.numel()));
   apply_in_place(op, {x}, Attributes::of(f));

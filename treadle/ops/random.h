@@ -3,7 +3,8 @@
 ///
 /// Element i in row-major order is lane i mod 4 of Philox block offset + ⌊i / 4⌋; each call takes ⌈elements /
 /// 4⌉ blocks. Uniform values and decisions have the same bits on every device, normal values agree within 6
-/// ulp of z.
+/// ulp of z. In a compiled function each replay goes on in the default generator's sequence; other generators
+/// are refused there.
 #pragma once
 
 #include "treadle/core/random.h"
