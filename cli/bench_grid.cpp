@@ -27,7 +27,7 @@ struct GridBench {
 };
 
 constexpr double kFarSlower = 4;  ///< a way so many times slower than the best on a small batch is left out
-constexpr int64_t kLeastRounds = 7;
+constexpr int64_t kTuningRounds = 4, kLeastRounds = 7;
 
 double fastest(const ConvWay& way, int64_t runs) {
   way.run();  // caches of primitives and of memory fill
@@ -59,14 +59,17 @@ std::vector<bool> promising(const ConvShape& shape, ConvPass pass) {
   return result;
 }
 
+/// Rounds over all ways, so that a disturbance does not hit one of them alone.
 Finalists finalists_of(const std::vector<ConvWay>& ways, const std::vector<bool>& considered) {
+  std::vector<double> seconds(ways.size(), INFINITY);
+  for (int64_t round = 0; round < kTuningRounds; ++round)
+    for (size_t i = 0; i < ways.size(); ++i)
+      if (considered[i]) seconds[i] = std::min(seconds[i], fastest(ways[i], 1));
   Finalists best;
   double own = INFINITY, library = INFINITY;
   for (size_t i = 0; i < ways.size(); ++i) {
-    if (!considered[i]) continue;
-    const double seconds = fastest(ways[i], 3);
     double& least = ways[i].library ? library : own;
-    if (seconds < least) least = seconds, (ways[i].library ? best.library : best.own) = &ways[i];
+    if (seconds[i] < least) least = seconds[i], (ways[i].library ? best.library : best.own) = &ways[i];
   }
   best.chosen = own <= library ? best.own : best.library;
   return best;

@@ -42,7 +42,7 @@ nlohmann::json report_of(const StepBench& bench, Device device, StepWork& work,
                            {"device", to_string(device)},
                            {"threads", num_threads()},
                            {"bound", bench.bind},
-                           {"eager", true},
+                           {"eager", bench.settings.eager},
                            {"steps", seconds.size()},
                            {"images_per_second_median", batch / median},
                            {"images_per_second_p90", batch / fast},
@@ -51,6 +51,7 @@ nlohmann::json report_of(const StepBench& bench, Device device, StepWork& work,
                            {"step_seconds_p90", slow},
                            {"peak_memory_bytes", peak_memory_bytes()},  // before the density adds its own
                            {"step_peak_bytes", work.peak_bytes()}};
+  if (!bench.settings.eager) report["arena_bytes"] = work.program_bytes();
   if (train) report["loss"] = work.loss();
   if (train) report["pooled_gradient_density"] = work.density();
   return report;
@@ -68,6 +69,9 @@ void print(const nlohmann::json& report) {
       1e3 * report["step_seconds_p90"].get<double>(),
       byte_size(double(report["peak_memory_bytes"].get<int64_t>())),
       byte_size(double(report["step_peak_bytes"].get<int64_t>())));
+  if (report.contains("arena_bytes"))
+    fmt::print("arena, scratch and results of the program: {}\n",
+               byte_size(double(report["arena_bytes"].get<int64_t>())));
   if (!report.contains("loss")) return;
   fmt::print("loss {:.4f} in the last step", report["loss"].get<double>());
   for (double share : report["pooled_gradient_density"])

@@ -35,6 +35,24 @@ double places_below_pool(const Call& call) {
   return double(x.shape[0] * w.shape[0] * rows * columns);
 }
 
+double linear_operations(const Call& call) {
+  return 2 * elements(call.output()) * double(call.input(1).shape[1]);
+}
+
+/// x [N, in], dy [N, out].
+double layer_gradient_operations(const Call& call) {
+  return 2 * elements(call.input(0)) * double(call.input(1).shape[1]);
+}
+
+double all_outputs(const Call& call) {
+  double count = 0;
+  for (const TensorView& view : call.outputs) count += elements(view);
+  return count;
+}
+
+/// Twelve operations for each parameter and its two moments.
+double adam_operations(const Call& call) { return 4 * all_outputs(call); }
+
 using Rule = double (*)(const Call&);
 
 const std::map<std::string, Rule>& rules() {
@@ -51,7 +69,13 @@ const std::map<std::string, Rule>& rules() {
       {"conv2d_max_pool2d_weight_gradient",
        [](const Call& c) { return 2 * elements(c.input(1)) * filter_terms(c.output()); }},
       {"matmul", [](const Call& c) { return product_operations(c.input(0), c.input(1), c.output()); }},
-      {"linear", [](const Call& c) { return 2 * elements(c.output()) * double(c.input(1).shape[1]); }},
+      {"linear", linear_operations},
+      {"linear_relu", linear_operations},
+      {"linear_weight_gradient", layer_gradient_operations},
+      {"linear_sgd_update", layer_gradient_operations},
+      {"cross_entropy_with_gradient", [](const Call& c) { return 6 * elements(c.input(0)); }},
+      {"adam_update", adam_operations},
+      {"adam_update_all", adam_operations},
       {"max_pool2d",
        [](const Call& c) {
          const Pair kernel = c.options<MaxPool2dOptions>().kernel;
@@ -76,7 +100,7 @@ double stored_bytes(const TensorView& view) {
 
 double operations_of(const Op& op, const Call& call) {
   if (auto rule = rules().find(op.name); rule != rules().end()) return rule->second(call);
-  return elements(call.output());
+  return all_outputs(call);
 }
 
 double bytes_of(const Call& call) {

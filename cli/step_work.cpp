@@ -91,6 +91,11 @@ treadle::StepTimes StepWork::program_times(int replays) {
   return step_.time_steps(std::span(arguments).first(choice_.mode == "train" ? 2 : 1), replays);
 }
 
+int64_t StepWork::program_bytes() const {
+  const auto programs = step_.programs();
+  return programs.empty() ? 0 : int64_t(programs.back().memory_bytes);
+}
+
 std::vector<double> StepWork::density() { return pooled_gradient_density(*model_, next_batch()); }
 
 }  // namespace treadle::cli

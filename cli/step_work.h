@@ -41,6 +41,8 @@ class StepWork {
   int64_t peak_bytes();
   /// Best seconds of each step of the compiled program; settings().eager must be off.
   treadle::StepTimes program_times(int replays);
+  /// Arena, scratch and results of the compiled program used last; 0 before the first step and when eager.
+  int64_t program_bytes() const;
   /// See pooled_gradient_density(); on weights as they are now.
   std::vector<double> density();
 

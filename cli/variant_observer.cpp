@@ -1,6 +1,7 @@
 #include "cli/variant_observer.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -23,11 +24,20 @@ struct Watched {
 constexpr size_t kMost = 1024;
 std::vector<Watched> watched;
 VariantObserver current;
+std::atomic<bool> running =
+    false;  ///< a variant may call others, on any thread: only the outermost is told of
 
 void run_watched(size_t index, const Call& call) {
   const Watched& entry = watched[index];
+  if (running.exchange(true)) return entry.run(call);
   const auto start = std::chrono::steady_clock::now();
-  entry.run(call);
+  try {
+    entry.run(call);
+  } catch (...) {
+    running = false;
+    throw;
+  }
+  running = false;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   current(*entry.op, *entry.variant, call, seconds.count());
 }

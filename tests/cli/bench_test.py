@@ -78,17 +78,32 @@ class Bench(unittest.TestCase):
         self.assertIn("holds the model mlp, not lenet5", other.stderr)
 
     def test_roofline_counts_operations_and_bytes(self):
-        report = bench("roofline", "--model", "mlp", "--data", self.data, "--batch", 16, "--runs", 3)
+        words = ["roofline", "--model", "mlp", "--data", self.data, "--batch", 16, "--runs", 3]
+        report = bench(*words, "--eager")
         one, both = report["ceilings"]["one"], report["ceilings"]["all"]
         self.assertGreater(one["operations_per_second"], 1e9)
         self.assertGreaterEqual(both["threads"], one["threads"])
         linear = [step for step in report["steps"] if step["name"] == "linear"]
         self.assertEqual([step["flops"] for step in linear], [2 * 16 * 784 * 128, 2 * 16 * 128 * 10])
         self.assertEqual(linear[0]["bytes"], 4 * (16 * 784 + 784 * 128 + 128 + 16 * 128))
-        products = [step["flops"] for step in report["steps"] if step["name"] == "matmul"]
+        products = [step["flops"] for step in report["steps"] if step["name"] in ("matmul", "linear_weight_gradient")]
         self.assertIn(2 * 16 * 784 * 128, products)  # the first layer's weight gradient
         for step in report["steps"]:
             self.assertGreater(step["seconds"], 0)
+
+    def test_roofline_of_a_program_counts_what_its_fused_steps_do(self):
+        words = ["roofline", "--model", "mlp", "--data", self.data, "--batch", 16, "--runs", 3]
+        steps = [bench(*words, *more)["steps"] for more in ([], ["--eager"])]
+        products = [[s["flops"] for s in each if s["name"].startswith(("linear", "matmul"))] for each in steps]
+        self.assertEqual(sorted(products[0]), sorted(products[1]))
+        self.assertLess(len(steps[0]), len(steps[1]))
+
+    def test_a_compiled_step_reports_its_memory(self):
+        words = ["step", "--model", "lenet5", "--data", self.data, "--steps", 2]
+        self.assertGreater(bench(*words)["arena_bytes"], 0)
+        eager = bench(*words, "--eager")
+        self.assertNotIn("arena_bytes", eager)
+        self.assertEqual(eager["eager"], True)
 
     def test_grid_compares_with_onednn_or_says_that_it_is_absent(self):
         words = ["grid", "--only", "6→16 5×5", "--batch", 2, "--seconds", 0.01]
