@@ -20,27 +20,23 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
 }  // namespace
 
 void* ReplayWorkspace::take(size_t bytes) {
-  size_t begin = used_;
-  used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  largest_ = std::max(largest_, used_);
-  if (block_ && used_ <= capacity_) return static_cast<char*>(block_->data()) + begin;
+  const size_t begin = taken_;
+  taken_ += std::max(aligned(bytes), kAlignment);
+  if (taken_ <= bytes_) return memory_ + begin;
   overflow_.push_back(make_intrusive<Storage>(device_, bytes));
   return overflow_.back()->data();
 }
 
-void ReplayWorkspace::reset() {
-  used_ = 0;
+void ReplayWorkspace::use(void* memory, size_t bytes) {
+  memory_ = static_cast<char*>(memory);
+  bytes_ = bytes;
+  taken_ = 0;
   overflow_.clear();
-}
-
-void ReplayWorkspace::grow() {
-  reset();
-  if (largest_ <= capacity_) return;
-  block_ = make_intrusive<Storage>(device_, largest_);
-  capacity_ = largest_;
 }
 
 ProgramInstance::ProgramInstance(std::shared_ptr<Program> program, bool graph)
@@ -51,6 +47,8 @@ ProgramInstance::ProgramInstance(std::shared_ptr<Program> program, bool graph)
     numbers_ = Tensor::zeros({count}, DType::f64, program_->device);
     host_numbers_.resize(size_t(count));
   }
+  scratch_bytes_.resize(program_->steps.size());
+  scratch_offsets_ = planned_bytes_ = scratch_bytes_;
   output_storages_.resize(size_t(program_->output_buffers));
   results_.resize(program_->outputs.size());
   gradients_.resize(program_->gradients.size());
@@ -71,6 +69,51 @@ void* ProgramInstance::address_of(const ProgramBuffer& buffer) const {
     default:
       return nullptr;  // known when it is called
   }
+}
+
+/// The lowest place in the arena where nothing lies that is alive at the step.
+size_t free_place(const Program& program, size_t step, size_t bytes) {
+  std::vector<const ProgramBuffer*> alive;
+  for (const ProgramBuffer& buffer : program.buffers)
+    if (buffer.kind == Kind::arena && buffer.first >= 0 && buffer.first <= int(step) &&
+        buffer.last >= int(step))
+      alive.push_back(&buffer);
+  std::sort(alive.begin(), alive.end(),
+            [](const ProgramBuffer* a, const ProgramBuffer* b) { return a->offset < b->offset; });
+  size_t place = 0;
+  for (const ProgramBuffer* buffer : alive) {
+    if (place + bytes <= buffer->offset) break;
+    place = std::max(place, buffer->offset + aligned(buffer->bytes));
+  }
+  return place;
+}
+
+/// Gives each step's scratch a place; the arena grows where there is none. Nothing in the arena outlives a
+/// replay, so it may move between two.
+void ProgramInstance::plan_scratch() {
+  scratch_grew_ = false;
+  workspace_.use(nullptr, 0);  // lets go of what the allocator gave
+  size_t needed = arena_->bytes();
+  for (size_t i = 0; i < scratch_bytes_.size(); ++i) {
+    scratch_offsets_[i] = free_place(*program_, i, scratch_bytes_[i]);
+    if (scratch_bytes_[i] > 0) needed = std::max(needed, scratch_offsets_[i] + scratch_bytes_[i]);
+  }
+  planned_bytes_ = scratch_bytes_;
+  if (needed == arena_->bytes()) return;
+  arena_ = {};  // the old one goes first
+  arena_ = make_intrusive<Storage>(program_->device, needed);
+  for (const Patch& patch : arena_patches_)
+    views_[patch.view].data = static_cast<char*>(arena_->data()) + patch.byte_offset;
+}
+
+void ProgramInstance::begin_step(size_t step) {
+  workspace_.use(static_cast<char*>(arena_->data()) + scratch_offsets_[step], planned_bytes_[step]);
+}
+
+void ProgramInstance::end_step(size_t step) {
+  if (workspace_.taken() <= scratch_bytes_[step]) return;
+  scratch_bytes_[step] = workspace_.taken();
+  scratch_grew_ = true;
 }
 
 void ProgramInstance::make_views() {
@@ -97,6 +140,7 @@ void ProgramInstance::add_view(int value) {
     size_t offset = size_t(place.offset) * size_of(place.spec.dtype);
     if (buffer.kind == Kind::input) input_patches_.push_back({buffer.number, views_.size(), offset});
     if (buffer.kind == Kind::output) output_patches_.push_back({buffer.number, views_.size(), offset});
+    if (buffer.kind == Kind::arena) arena_patches_.push_back({0, views_.size(), buffer.offset + offset});
     void* address = address_of(buffer);
     view = {address ? static_cast<char*>(address) + offset : nullptr, place.spec.dtype, place.spec.shape,
             place.spec.strides};
@@ -179,15 +223,13 @@ void ProgramInstance::run_steps() {
   size_t step = 0;
   try {
     for (; step < calls_.size(); ++step) {
-      workspace_.reset();
-      if (on_step) [[unlikely]] {
-        double start = now();
-        program_->steps[step].variant->run(calls_[step]);
-        runtime(program_->device).synchronize();
-        on_step(step, now() - start);
-        continue;
-      }
+      double start = on_step ? now() : 0;
+      begin_step(step);
       program_->steps[step].variant->run(calls_[step]);
+      end_step(step);
+      if (!on_step) continue;
+      runtime(program_->device).synchronize();
+      on_step(step, now() - start);
     }
   } catch (...) {
     if (step <= first_mutation_) undo_host_work();
@@ -246,7 +288,7 @@ void ProgramInstance::replay() {
 }
 
 void ProgramInstance::run(std::span<const Tensor> arguments, std::span<Tensor> results) {
-  workspace_.grow();
+  if (scratch_grew_) plan_scratch();
   if (graph_wanted_)
     bind_fixed(arguments);
   else
@@ -285,9 +327,7 @@ void ProgramInstance::give(std::span<const Tensor> arguments, std::span<Tensor> 
     set_leaf_gradient(program_->gradients[i].leaf, gradients_[i]);
 }
 
-size_t ProgramInstance::memory_bytes() const {
-  return arena_->bytes() + workspace_.bytes() + program_->statistics.output_bytes;
-}
+size_t ProgramInstance::memory_bytes() const { return arena_->bytes() + program_->statistics.output_bytes; }
 
 std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> ProgramInstance::save_captured() const {
   std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> saved;
@@ -332,13 +372,13 @@ void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool me
   try {
     for (size_t i = 0; i < calls_.size(); ++i) {
       ProgramStep& step = program_->steps[i];
-      workspace_.reset();
       if (needs_choice(*step.op, calls_[i], program_->device)) {
-        step.measured = measured_times(*step.op, calls_[i], program_->device, [&] { workspace_.reset(); });
+        step.measured = measured_times(*step.op, calls_[i], program_->device, [&] { begin_step(i); });
         step.variant = &fastest_variant(*step.op, calls_[i], program_->device, step.measured);
       }
-      workspace_.reset();
+      begin_step(i);
       step.variant->run(calls_[i]);
+      end_step(i);
     }
   } catch (...) {
     restore();

@@ -11,22 +11,21 @@
 
 namespace treadle {
 
-/// Scratch for the steps of a replay: one block, used afresh by each step. It grows to what the steps asked
-/// for in the first replay; later ones allocate nothing.
+/// Scratch for the steps of a replay: for each step a free part of the arena, as large as the step asked for
+/// in earlier replays. What does not fit comes from the allocator.
 class ReplayWorkspace final : public Workspace {
  public:
   explicit ReplayWorkspace(Device device) : device_(device) {}
   void* take(size_t bytes) override;
   /// Before each step.
-  void reset();
-  /// Before each replay: makes room for what was asked for.
-  void grow();
-  size_t bytes() const { return capacity_; }
+  void use(void* memory, size_t bytes);
+  /// Bytes that the step has asked for.
+  size_t taken() const { return taken_; }
 
  private:
   Device device_;
-  IntrusivePtr<Storage> block_;
-  size_t capacity_ = 0, used_ = 0, largest_ = 0;
+  char* memory_ = nullptr;
+  size_t bytes_ = 0, taken_ = 0;
   std::vector<IntrusivePtr<Storage>> overflow_;
 };
 
@@ -45,7 +44,7 @@ class ProgramInstance {
   /// arguments where `measure` is set, else by declared order. Captured tensors are left as they were.
   void choose_variants(std::span<const Tensor> arguments, bool measure);
 
-  /// Bytes of the arena, the scratch and the outputs.
+  /// Bytes of the arena, scratch included, and of the outputs.
   size_t memory_bytes() const;
   const Program& program() const { return *program_; }
   /// The captured graph; null before the second replay, and where replays are a loop.
@@ -62,6 +61,9 @@ class ProgramInstance {
   };
 
   void make_views();
+  void plan_scratch();
+  void begin_step(size_t step);
+  void end_step(size_t step);
   void add_view(int value);
   void* address_of(const ProgramBuffer& buffer) const;
   void bind(std::span<const Tensor> arguments);
@@ -84,11 +86,14 @@ class ProgramInstance {
   std::vector<double> host_numbers_;
   std::vector<TensorView> views_;
   std::vector<Call> calls_;
-  std::vector<Patch> input_patches_, output_patches_;
+  std::vector<Patch> input_patches_, output_patches_, arena_patches_;
   std::vector<IntrusivePtr<Storage>> output_storages_;
   std::vector<Tensor> results_, gradients_;
   std::vector<int> result_owners_;  ///< scratch of bind_results
   ReplayWorkspace workspace_;
+  /// By step: what it needs, and its place in the arena.
+  std::vector<size_t> scratch_bytes_, scratch_offsets_, planned_bytes_;
+  bool scratch_grew_ = false;
   size_t first_mutation_;
 
   // A graph keeps its addresses: arguments are copied to a fixed place, results from one.
