@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "treadle/core/error.h"
 #include "treadle/core/log.h"
@@ -131,8 +132,6 @@ class ChainFinder {
   int sole_reader(size_t index) const {
     const RecordedStep& step = *step_at(index);
     if (step.outputs.empty() || step.outputs[0] == kNoValue) return -1;
-    for (size_t k = 1; k < step.outputs.size(); ++k)
-      if (step.outputs[k] != kNoValue && references_[buffer_of(step.outputs[k])] > 1) return -1;
     if (references_[buffer_of(step.outputs[0])] != 2) return -1;
     for (size_t next = index + 1; next < events_.size(); ++next) {
       const RecordedStep* reader = step_at(next);
@@ -141,10 +140,18 @@ class ChainFinder {
     return -1;
   }
 
-  /// Whether the gradient flows on as it does where the chain begins.
+  /// Whether the gradient flows on as it does where the chain begins, and through the chain: not into a leaf
+  /// that was made of a result in the middle.
   bool same_flow(const RecordedStep& first, const RecordedStep& next) const {
     bool flows = first.gradient_mode && std::count(first.flows.begin(), first.flows.end(), true) > 0;
-    return first.gradient_mode == next.gradient_mode && next.flows[0] == flows;
+    return first.gradient_mode == next.gradient_mode && next.flows[0] == flows && !next.leaves[0];
+  }
+
+  /// Whether nobody needs more of a step than its output 0.
+  bool only_first_output(const RecordedStep& step) const {
+    for (size_t k = 1; k < step.outputs.size(); ++k)
+      if (step.outputs[k] != kNoValue && references_[buffer_of(step.outputs[k])] > 1) return false;
+    return true;
   }
 
   /// Whether a step between the two writes what the first one reads.
@@ -169,6 +176,7 @@ class ChainFinder {
       const RecordedStep* step = step_at(at);
       if (!step || step->op->name != fusion.chain[i] || is_pinned(*step->op)) return false;
       if (i > 0 && !same_flow(*chain[0], *step)) return false;
+      if (!only_first_output(*step)) return false;
       places.push_back(at), chain.push_back(step);
       if (i + 1 == fusion.chain.size()) break;
       int next = sole_reader(at);
@@ -190,6 +198,7 @@ class ChainFinder {
     step.op = fused.op;
     step.attributes = fused.attributes;
     step.outputs = {step_at(places.back())->outputs[0]};
+    step.results = {step_at(places.back())->results[0]};
     events_[places.back()] = std::move(step);
     for (size_t i = places.size() - 1; i-- > 0;) events_.erase(events_.begin() + int64_t(places[i]));
   }
@@ -201,8 +210,8 @@ class ChainFinder {
   std::vector<std::string> applied_;
 };
 
-/// The layout that the steps after backward() rely on turned out otherwise once chains were fused.
-struct LayoutChanged : Error {
+/// What follows a chain cannot be recorded again once it is fused, such as a view of another layout.
+struct NotFusible : Error {
   using Error::Error;
 };
 
@@ -247,8 +256,8 @@ class Rewriter {
     const RecordedValue& base = from_.values()[bases_[recorded.buffer]];
     const Tensor& tensor = mapped_[bases_[recorded.buffer]];
     if (!(tensor.strides() == base.spec.strides) || tensor.dtype() != recorded.spec.dtype)
-      throw LayoutChanged(
-          fmt::format("a view {} of '{}'", recorded.spec.shape, recorded.tensor.handle()->storage->origin()));
+      throw NotFusible(fmt::format("a view {} of '{}' would have another layout", recorded.spec.shape,
+                                   recorded.tensor.handle()->storage->origin()));
     return tensor.alias(recorded.spec.shape, recorded.spec.strides, recorded.offset - base.offset);
   }
 
@@ -259,13 +268,19 @@ class Rewriter {
   }
 
   Tensor input(const RecordedStep& step, size_t i) {
+    if (step.inputs[i] == kNoValue) return {};
+    if (step.flows[i]) return in_graph(step.inputs[i], step.states[i], bool(step.leaves[i]));
     Tensor tensor = map(step.inputs[i]);
-    if (!tensor.defined()) return tensor;
-    if (!step.flows[i]) return tensor.requires_grad() ? tensor.detach() : tensor;
-    if (step.leaves[i]) return as_leaf(tensor, step.leaves[i]);
-    require<RecordingError>(tensor.requires_grad(), "{}: the gradient of input {} was lost by fusing",
-                            step.op->name, i);
-    return tensor;
+    return tensor.requires_grad() ? tensor.detach() : tensor;
+  }
+
+  /// One value may be known under several places in the graph: itself, a leaf made of it, a view.
+  Tensor in_graph(int value, const IntrusivePtr<AutogradState>& state, bool is_leaf) {
+    if (is_leaf) return as_leaf(map(value), state);
+    auto found = in_graph_.find(state.get());
+    require<NotFusible>(found != in_graph_.end(), "the gradient of a tensor {} would be lost",
+                        from_.values()[value].spec.shape);
+    return found->second;
   }
 
   void run(const RecordedStep& step) {
@@ -275,19 +290,28 @@ class Rewriter {
     for (size_t i = 0; i < step.inputs.size(); ++i) inputs.push_back(input(step, i));
     if (!step.op->mutates.empty()) return apply_in_place(*step.op, inputs, step.attributes);
     auto outputs = apply(*step.op, inputs, step.attributes);
-    for (size_t k = 0; k < step.outputs.size(); ++k) bind(step.outputs[k], outputs[k]);
+    for (size_t k = 0; k < step.outputs.size(); ++k) {
+      bind(step.outputs[k], outputs[k]);
+      if (auto& state = step.results[k].handle()->autograd) in_graph_[state.get()] = outputs[k];
+    }
   }
 
   void run(const RecordedBackward& backward) {
     for (auto& [leaf, value] : backward.before) into_.gradient_of(leaf, {}) = map(value);
-    map(backward.root).backward(map(backward.upstream), backward.retain_graph);
-    for (auto& [leaf, value] : backward.after) bind(value, into_.gradient_of(leaf, {}));
+    Tensor root = in_graph(backward.root, backward.root_state, backward.root_is_leaf);
+    root.backward(map(backward.upstream), backward.retain_graph);
+    for (auto& [leaf, value] : backward.after) {
+      const Tensor& gradient = into_.gradient_of(leaf, {});
+      require<NotFusible>(gradient.defined() == (value != kNoValue), "a leaf would have another gradient");
+      bind(value, gradient);
+    }
   }
 
   const Recorder& from_;
   Recorder& into_;
   std::vector<Tensor> mapped_;  ///< by value
   std::vector<int> bases_;      ///< by buffer: a value of it that is mapped
+  std::unordered_map<const AutogradState*, Tensor> in_graph_;
 };
 
 std::vector<int> values_of(const std::vector<Tensor>& tensors, const Recorder& recorded) {
@@ -317,10 +341,8 @@ FusedRecording fuse_forward(const Recorder& recorded, const std::vector<Tensor>&
     for (int value : gradient_values) fused.gradients.push_back(rewriter.map(value));
     fused.applied = finder.applied();
     fused.recorder = std::move(recorder);
-  } catch (const LayoutChanged& reason) {
-    log_once(LogLevel::warning,
-             fmt::format("a compiled function keeps its ops unfused: {} would have another layout",
-                         reason.what()));
+  } catch (const Error& reason) {
+    log_once(LogLevel::warning, fmt::format("a compiled function keeps its ops unfused: {}", reason.what()));
     return {};
   }
   return fused;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "treadle/core/error.h"
+#include "treadle/ops/copy.h"
 #include "treadle/ops/fill.h"
 
 namespace treadle {
@@ -83,6 +84,18 @@ std::vector<Tensor> Recorder::captured_tensors() const {
   return tensors;
 }
 
+bool Recorder::is_constant(const Tensor& tensor) {
+  return tensor.defined() && buffers_[buffer_of(tensor)].kind == RecordedBuffer::Kind::constant;
+}
+
+void Recorder::copy_constants(std::vector<Tensor>& results) {
+  NoGrad no_grad;
+  for (Tensor& result : results)
+    if (is_constant(result)) result = clone(result);
+  for (LeafSlot& slot : slots_)
+    if (is_constant(slot.now)) slot.now = clone(slot.now);
+}
+
 bool Recorder::is_ones(int value) const {
   return value != kNoValue &&
          std::count(ones_.begin(), ones_.end(), buffers_[values_[value].buffer].storage.get()) > 0;
@@ -138,8 +151,10 @@ std::vector<Tensor> Recorder::record(const Op& op, const std::vector<Tensor>& in
     step.inputs.push_back(value_of(input));
     step.flows.push_back(input.defined() && input.requires_grad());
     step.leaves.push_back(leaf_state(input));
+    step.states.push_back(step.flows.back() ? input.handle()->autograd : IntrusivePtr<AutogradState>());
   }
   auto results = results_of(op, inputs, attributes);
+  step.results = results;
   for (const Tensor& result : results) step.outputs.push_back(value_of(result));
   events_.push_back(std::move(step));
   return results;
@@ -194,7 +209,13 @@ LeafGradients Recorder::leaf_gradients() {
 }
 
 void Recorder::begin_backward(const Tensor& root, const Tensor& upstream, bool retain_graph) {
-  events_.push_back(RecordedBackward{value_of(root), value_of(upstream), retain_graph, leaf_gradients(), {}});
+  events_.push_back(RecordedBackward{value_of(root),
+                                     value_of(upstream),
+                                     root.handle()->autograd,
+                                     bool(leaf_state(root)),
+                                     retain_graph,
+                                     leaf_gradients(),
+                                     {}});
   ++backward_depth_;
 }
 

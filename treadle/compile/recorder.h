@@ -45,6 +45,8 @@ struct RecordedStep {
   std::vector<int> inputs, outputs;                 ///< values; kNoValue for an operand that was left out
   std::vector<bool> flows;                          ///< whether a gradient flows back to the input
   std::vector<IntrusivePtr<AutogradState>> leaves;  ///< the input's own state where it is a leaf, else null
+  std::vector<IntrusivePtr<AutogradState>> states;  ///< the input's place in the graph where a gradient flows
+  std::vector<Tensor> results;                      ///< what the op returned, with its place in the graph
   bool gradient_mode = true;
   bool derived = false;  ///< recorded inside backward()
 };
@@ -54,6 +56,8 @@ using LeafGradients = std::vector<std::pair<IntrusivePtr<AutogradState>, int>>;
 
 struct RecordedBackward {
   int root = kNoValue, upstream = kNoValue;
+  IntrusivePtr<AutogradState> root_state;
+  bool root_is_leaf = false;
   bool retain_graph = false;
   LeafGradients before, after;
 };
@@ -106,6 +110,9 @@ class Recorder final : public Recording {
   const std::deque<LeafSlot>& leaf_slots() const { return slots_; }
   /// Tensors of the surroundings, each handle that was seen.
   std::vector<Tensor> captured_tensors() const;
+  /// Replaces constants among `results`, and among the gradients that leaves hold, by copies that a replay
+  /// makes: what the caller gets is its own.
+  void copy_constants(std::vector<Tensor>& results);
   /// Values that hold nothing but ones: what backward() starts from.
   bool is_ones(int value) const;
 
@@ -126,6 +133,7 @@ class Recorder final : public Recording {
 
  private:
   int buffer_of(const Tensor& tensor);
+  bool is_constant(const Tensor& tensor);
   LeafSlot* find_slot(const IntrusivePtr<AutogradState>& leaf);
   int add_buffer(RecordedBuffer buffer);
   std::vector<Tensor> results_of(const Op& op, const std::vector<Tensor>& inputs,

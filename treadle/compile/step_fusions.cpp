@@ -25,7 +25,15 @@ class StepEditor {
   StepEditor(Program& program, const Recorder& recorder) : program_(program), recorder_(recorder) {}
 
   std::vector<ProgramStep>& steps() { return program_.steps; }
-  bool is_ones(int value) const { return recorder_.is_ones(value); }
+  /// Whether the value holds ones, and no step but the one that makes them writes there.
+  bool is_ones(int value) const {
+    if (!recorder_.is_ones(value)) return false;
+    int writes = 0;
+    for (const ProgramStep& step : program_.steps)
+      for (int index : mutated_inputs(*step.op, int(step.inputs.size())))
+        writes += buffer_of(step.inputs[size_t(index)]) == buffer_of(value);
+    return writes <= 1;
+  }
   int buffer_of(int value) const { return program_.values[size_t(value)].buffer; }
 
   /// How often steps, and the caller, mention the value's buffer.
