@@ -212,6 +212,7 @@ class CompiledFunction::State {
     for (const Tensor& argument : arguments) inputs.push_back(recorded.recorder->add_input(argument));
     RecordingScope scope(*recorded.recorder);
     recorded.results = function_(inputs);
+    recorded.recorder->copy_constants(recorded.results);
     for (const Tensor& result : recorded.results) recorded.recorder->value_of(result);
     for (const LeafSlot& slot : recorded.recorder->leaf_slots()) recorded.recorder->value_of(slot.now);
     return recorded;
@@ -231,7 +232,7 @@ class CompiledFunction::State {
     auto entry = std::make_shared<Entry>();
     entry->signature = CallSignature::of(arguments);
     auto recorded = record(arguments);
-    entry->program = build_program(*recorded.recorder, recorded.results);
+    entry->program = build_program(*recorded.recorder, recorded.results, options_.fuse);
     entry->mutates = entry->program->mutates();
     entry->dependencies = recorded.recorder->dependencies();
     for (const LeafSlot& slot : recorded.recorder->leaf_slots())

@@ -29,6 +29,8 @@ struct CompileOptions {
   /// Choose variants by measurement, kept in a file; else in declared order, as eager calls do. Without
   /// effect under Settings::deterministic.
   bool measure = true;
+  /// Put fused steps in place of chains of ops; else a program runs the ops that an eager call runs.
+  bool fuse = true;
   /// Whether replays launch a graph captured on the device: on cuda by default. `always` also on simt, where
   /// a recording stands in for it.
   enum class Graph { automatic, never, always } graph = Graph::automatic;

@@ -50,12 +50,27 @@ ProgramInstance::ProgramInstance(std::shared_ptr<Program> program, bool graph)
   scratch_bytes_.resize(program_->steps.size());
   scratch_offsets_ = planned_bytes_ = scratch_bytes_;
   output_storages_.resize(size_t(program_->output_buffers));
+  output_bytes_.resize(output_storages_.size());
+  for (const ProgramBuffer& buffer : program_->buffers)
+    if (buffer.kind == Kind::output) output_bytes_[size_t(buffer.number)] = buffer.bytes;
   results_.resize(program_->outputs.size());
   gradients_.resize(program_->gradients.size());
-  first_mutation_ = program_->steps.size();
-  for (size_t i = program_->steps.size(); i-- > 0;)
-    if (!program_->steps[i].op->mutates.empty()) first_mutation_ = i;
+  find_mutations();
   make_views();
+}
+
+void ProgramInstance::find_mutations() {
+  first_mutation_ = program_->steps.size();
+  for (size_t i = program_->steps.size(); i-- > 0;) {
+    const ProgramStep& step = program_->steps[i];
+    for (int index : mutated_inputs(*step.op, int(step.inputs.size()))) {
+      const auto& storage =
+          program_->buffers[size_t(program_->values[size_t(step.inputs[size_t(index)])].buffer)].storage;
+      if (!storage) continue;
+      first_mutation_ = i;
+      if (std::find(mutated_.begin(), mutated_.end(), storage) == mutated_.end()) mutated_.push_back(storage);
+    }
+  }
 }
 
 void* ProgramInstance::address_of(const ProgramBuffer& buffer) const {
@@ -155,22 +170,48 @@ void ProgramInstance::bind(std::span<const Tensor> arguments) {
   bind_results();
 }
 
-/// Results that nobody else holds are written again; others get new memory.
+/// The number of the output buffer that a value lies in; -1 where it lies elsewhere.
+int ProgramInstance::output_of(int value) const {
+  if (value == kNoValue) return -1;
+  const ProgramBuffer& buffer = program_->buffers[size_t(program_->values[size_t(value)].buffer)];
+  return buffer.kind == Kind::output ? buffer.number : -1;
+}
+
+/// Whether `tensor`, a result of the last replay, is held by `holders` handles that we know, and as it was.
+bool ProgramInstance::is_ours(const Tensor& tensor, int value, int holders) const {
+  if (!tensor.defined() || tensor.handle()->use_count() != holders || tensor.handle()->autograd) return false;
+  const ProgramValue& place = program_->values[size_t(value)];
+  return tensor.handle()->storage == output_storages_[size_t(output_of(value))] &&
+         tensor.handle()->offset == place.offset && tensor.shape() == place.spec.shape &&
+         tensor.strides() == place.spec.strides;
+}
+
+/// Results that nobody else holds are written again; others get new memory. A leaf whose gradient is replaced
+/// holds the last one until then.
 void ProgramInstance::bind_results() {
-  std::vector<int>& owners = result_owners_;
-  owners.assign(output_storages_.size(), 1);
-  auto count_owner = [&](const Tensor& tensor, int value) {
-    const ProgramBuffer* buffer =
-        value == kNoValue ? nullptr : &program_->buffers[size_t(program_->values[size_t(value)].buffer)];
-    if (tensor.defined() && buffer->kind == Kind::output && tensor.handle()->use_count() == 1)
-      ++owners[size_t(buffer->number)];
+  result_owners_.assign(output_storages_.size(), 1);
+  result_is_ours_.assign(results_.size() + gradients_.size(), 0);
+  auto each = [&](auto&& visit) {
+    for (size_t i = 0; i < results_.size(); ++i) visit(i, results_[i], program_->outputs[i].value, 1);
+    for (size_t i = 0; i < gradients_.size(); ++i) {
+      const ExportedGradient& gradient = program_->gradients[i];
+      bool leaf_holds = leaf_gradient(gradient.leaf).handle() == gradients_[i].handle();
+      visit(results_.size() + i, gradients_[i], gradient.value, leaf_holds ? 2 : 1);
+    }
   };
-  for (size_t i = 0; i < results_.size(); ++i) count_owner(results_[i], program_->outputs[i].value);
-  for (size_t i = 0; i < gradients_.size(); ++i) count_owner(gradients_[i], program_->gradients[i].value);
+  each([&](size_t i, Tensor& tensor, int value, int holders) {
+    if (int output = output_of(value); output >= 0 && is_ours(tensor, value, holders))
+      result_is_ours_[i] = 1, ++result_owners_[size_t(output)];
+  });
   for (size_t i = 0; i < output_storages_.size(); ++i) {
-    bool ours = output_storages_[i] && output_storages_[i]->use_count() == owners[i];
-    if (!ours) renew_output(int(i));
+    bool ours = output_storages_[i] && output_storages_[i]->use_count() == result_owners_[i];
+    if (!ours) output_storages_[i] = make_intrusive<Storage>(program_->device, output_bytes_[i]);
+    result_owners_[i] = ours;
   }
+  each([&](size_t i, Tensor& tensor, int value, int) {
+    int output = output_of(value);
+    if (output >= 0 && !(result_is_ours_[i] && result_owners_[size_t(output)])) tensor = result_tensor(value);
+  });
   for (const Patch& patch : output_patches_)
     views_[patch.view].data =
         static_cast<char*>(output_storages_[size_t(patch.buffer_number)]->data()) + patch.byte_offset;
@@ -185,21 +226,6 @@ Tensor ProgramInstance::result_tensor(int value) const {
   data->strides = place.spec.strides;
   data->dtype = place.spec.dtype;
   return Tensor(std::move(data));
-}
-
-void ProgramInstance::renew_output(int number) {
-  auto in_it = [&](int value) {
-    if (value == kNoValue) return false;
-    const ProgramBuffer& buffer = program_->buffers[size_t(program_->values[size_t(value)].buffer)];
-    return buffer.kind == Kind::output && buffer.number == number;
-  };
-  for (const ProgramBuffer& buffer : program_->buffers)
-    if (buffer.kind == Kind::output && buffer.number == number)
-      output_storages_[size_t(number)] = make_intrusive<Storage>(program_->device, buffer.bytes);
-  for (size_t i = 0; i < results_.size(); ++i)
-    if (in_it(program_->outputs[i].value)) results_[i] = result_tensor(program_->outputs[i].value);
-  for (size_t i = 0; i < gradients_.size(); ++i)
-    if (in_it(program_->gradients[i].value)) gradients_[i] = result_tensor(program_->gradients[i].value);
 }
 
 void ProgramInstance::run_host_work() {
@@ -232,7 +258,10 @@ void ProgramInstance::run_steps() {
       on_step(step, now() - start);
     }
   } catch (...) {
-    if (step <= first_mutation_) undo_host_work();
+    if (step <= first_mutation_)
+      undo_host_work();
+    else
+      raise_versions();
     throw;
   }
 }
@@ -306,40 +335,30 @@ Tensor view_of(const Tensor& argument, const ProgramValue& place) {
   return whole ? argument : argument.alias(place.spec.shape, place.spec.strides, place.offset);
 }
 
+void ProgramInstance::raise_versions() {
+  for (const auto& storage : mutated_) storage->bump_version();
+}
+
 void ProgramInstance::give(std::span<const Tensor> arguments, std::span<Tensor> results) {
-  for (const ProgramStep& step : program_->steps)
-    if (!step.op->mutates.empty())
-      for (int index : mutated_inputs(*step.op, int(step.inputs.size()))) {
-        const ProgramBuffer& buffer =
-            program_->buffers[size_t(program_->values[size_t(step.inputs[size_t(index)])].buffer)];
-        if (buffer.kind == Kind::captured) buffer.storage->bump_version();
-      }
-  for (size_t i = 0; i < results.size(); ++i) {
-    const ProgramOutput& output = program_->outputs[i];
-    if (output.existing.defined())
-      results[i] = output.existing;
-    else if (output.input >= 0)
-      results[i] = view_of(arguments[size_t(output.input)], program_->values[size_t(output.value)]);
-    else
-      results[i] = results_[i];
-  }
+  raise_versions();
+  auto given = [&](const ProgramOutput& output, const Tensor& made) {
+    if (output.existing.defined()) return output.existing;
+    if (output.input < 0) return made;
+    return view_of(arguments[size_t(output.input)], program_->values[size_t(output.value)]);
+  };
+  for (size_t i = 0; i < results.size(); ++i) results[i] = given(program_->outputs[i], results_[i]);
   for (size_t i = 0; i < gradients_.size(); ++i)
-    set_leaf_gradient(program_->gradients[i].leaf, gradients_[i]);
+    set_leaf_gradient(program_->gradients[i].leaf, given(program_->gradients[i], gradients_[i]));
 }
 
 size_t ProgramInstance::memory_bytes() const { return arena_->bytes() + program_->statistics.output_bytes; }
 
 std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> ProgramInstance::save_captured() const {
   std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> saved;
-  for (const ProgramStep& step : program_->steps)
-    for (int index : mutated_inputs(*step.op, int(step.inputs.size()))) {
-      const auto& storage =
-          program_->buffers[size_t(program_->values[size_t(step.inputs[size_t(index)])].buffer)].storage;
-      auto same = [&](auto& pair) { return pair.first == storage; };
-      if (!storage || std::any_of(saved.begin(), saved.end(), same)) continue;
-      saved.emplace_back(storage, make_intrusive<Storage>(program_->device, storage->bytes()));
-      runtime(program_->device).copy_within(saved.back().second->data(), storage->data(), storage->bytes());
-    }
+  for (const auto& storage : mutated_) {
+    saved.emplace_back(storage, make_intrusive<Storage>(program_->device, storage->bytes()));
+    runtime(program_->device).copy_within(saved.back().second->data(), storage->data(), storage->bytes());
+  }
   return saved;
 }
 

@@ -60,6 +60,7 @@ class ProgramInstance {
     size_t byte_offset;
   };
 
+  void find_mutations();
   void make_views();
   void plan_scratch();
   void begin_step(size_t step);
@@ -71,11 +72,13 @@ class ProgramInstance {
   void replay();
   void copy_results();
   void bind_results();
-  void renew_output(int number);
+  int output_of(int value) const;
+  bool is_ours(const Tensor& tensor, int value, int holders) const;
   Tensor result_tensor(int value) const;
   void run_host_work();
   void undo_host_work();
   void run_steps();
+  void raise_versions();
   void give(std::span<const Tensor> arguments, std::span<Tensor> results);
   bool choose_by_rule();
   std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> save_captured() const;
@@ -88,13 +91,16 @@ class ProgramInstance {
   std::vector<Call> calls_;
   std::vector<Patch> input_patches_, output_patches_, arena_patches_;
   std::vector<IntrusivePtr<Storage>> output_storages_;
+  std::vector<size_t> output_bytes_;
   std::vector<Tensor> results_, gradients_;
-  std::vector<int> result_owners_;  ///< scratch of bind_results
+  std::vector<int> result_owners_;              ///< scratch of bind_results
+  std::vector<char> result_is_ours_;            ///< the same: results, then gradients
+  std::vector<IntrusivePtr<Storage>> mutated_;  ///< captured tensors that steps write into
   ReplayWorkspace workspace_;
   /// By step: what it needs, and its place in the arena.
   std::vector<size_t> scratch_bytes_, scratch_offsets_, planned_bytes_;
   bool scratch_grew_ = false;
-  size_t first_mutation_;
+  size_t first_mutation_;  ///< the first step that writes into one
 
   // A graph keeps its addresses: arguments are copied to a fixed place, results from one.
   bool graph_wanted_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "treadle/compile/fusions.h"
 #include "treadle/compile/step_fusions.h"
@@ -18,21 +19,29 @@ std::vector<int> mutated_values(const ProgramStep& step) {
   return values;
 }
 
+/// What the function makes of a leaf's gradient.
+struct ChangedGradient {
+  IntrusivePtr<AutogradState> leaf;
+  Tensor now;
+  bool reads_before;  ///< it follows from the gradient that was there before
+};
+
 /// Turns a recording's list into a program.
 class Builder {
  public:
-  Builder(const Recorder& recorder, std::vector<Tensor> outputs, LeafGradients gradients,
-          std::vector<std::string> fusions)
+  Builder(const Recorder& recorder, const std::vector<Tensor>& outputs,
+          const std::vector<ChangedGradient>& gradients, std::vector<std::string> fusions, bool fuse)
       : recorder_(recorder), program_(std::make_unique<Program>()) {
     program_->fusions = std::move(fusions);
     program_->numbers = recorder.numbers();
     program_->host_work = recorder.host_work();
     add_buffers_and_values();
     add_steps();
-    add_outputs(outputs);
+    for (const Tensor& tensor : outputs) program_->outputs.push_back(output_of(tensor));
     add_gradients(gradients);
-    fuse_steps(*program_, recorder);
+    if (fuse) fuse_steps(*program_, recorder);
     remove_dead_steps();
+    find_device();
     find_lifetimes();
     program_->statistics.arena_bytes = plan_arena(program_->buffers);
     count_bytes();
@@ -59,7 +68,6 @@ class Builder {
       Kind kind = kind_of(buffer.kind);
       program_->inputs += kind == Kind::input;
       const Storage& storage = *buffer.storage;
-      program_->device = storage.device();
       program_->buffers.push_back({kind, kind == Kind::captured ? buffer.storage : IntrusivePtr<Storage>(),
                                    buffer.number, storage.bytes(), -1, -1, 0,
                                    storage.is_symbolic() ? storage.origin() : "captured"});
@@ -78,6 +86,7 @@ class Builder {
     for (const RecordedEvent& event : recorder_.events()) {
       auto* step = std::get_if<RecordedStep>(&event);
       if (!step) continue;
+      note_leaves(*step);
       ++program_->statistics.recorded_ops;
       if (step->op->direct || is_empty(*step)) continue;
       program_->steps.push_back({step->op, step->attributes, step->inputs, step->outputs});
@@ -93,19 +102,25 @@ class Builder {
     return value;
   }
 
-  void add_outputs(const std::vector<Tensor>& outputs) {
-    for (const Tensor& tensor : outputs) {
-      ProgramOutput output;
-      if (tensor.defined()) {
-        int value = const_cast<Recorder&>(recorder_).value_of(tensor);
-        while (program_->values.size() <= size_t(value)) add_late_value();
-        const ProgramBuffer& buffer = program_->buffers[program_->values[value].buffer];
-        output.value = output_number(value);
-        if (buffer.kind == Kind::captured) output.existing = tensor.detach();
-        if (buffer.kind == Kind::input) output.input = buffer.number;
-      }
-      program_->outputs.push_back(output);
-    }
+  ProgramOutput output_of(const Tensor& tensor) {
+    ProgramOutput output;
+    if (!tensor.defined()) return output;
+    output.value = output_number(value_of(tensor));
+    const ProgramBuffer& buffer = program_->buffers[program_->values[output.value].buffer];
+    if (buffer.kind == Kind::captured) output.existing = tensor.detach();
+    if (buffer.kind == Kind::input) output.input = buffer.number;
+    return output;
+  }
+
+  int value_of(const Tensor& tensor) {
+    int value = const_cast<Recorder&>(recorder_).value_of(tensor);
+    while (program_->values.size() <= size_t(value)) add_late_value();
+    return value;
+  }
+
+  void note_leaves(const RecordedStep& step) {
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (step.leaves[i]) leaf_buffers_[step.leaves[i].get()] = program_->values[step.inputs[i]].buffer;
   }
 
   /// A tensor that no step has seen, such as one that the function returns as it is.
@@ -119,27 +134,31 @@ class Builder {
     program_->values.push_back({value.buffer, value.offset, value.spec});
   }
 
-  /// A gradient that an update in place has used stays inside; others are left to the caller.
-  void add_gradients(const LeafGradients& gradients) {
-    for (auto& [leaf, value] : gradients) {
-      if (value == kNoValue) {
-        program_->gradients.push_back({leaf, kNoValue});
-        continue;
-      }
-      program_->gradients.push_back({leaf, is_consumed(value) ? kNoValue : output_number(value)});
+  /// A gradient that an update of its leaf has used stays inside, unless the next call adds to it; others are
+  /// left to the caller. Nobody outside has the leaves that the function makes.
+  void add_gradients(const std::vector<ChangedGradient>& gradients) {
+    for (const ChangedGradient& gradient : gradients) {
+      auto buffer = leaf_buffers_.find(gradient.leaf.get());
+      bool known = buffer != leaf_buffers_.end();
+      if (known && program_->buffers[size_t(buffer->second)].kind != Kind::captured) continue;
+      bool stays = known && gradient.now.defined() && !gradient.reads_before &&
+                   is_consumed(value_of(gradient.now), buffer->second);
+      program_->gradients.push_back({stays ? ProgramOutput{} : output_of(gradient.now), gradient.leaf});
     }
   }
 
-  bool is_consumed(int gradient) const {
+  /// Whether a step updates `leaf` in place with a gradient; both are buffers.
+  bool is_consumed(int gradient, int leaf) const {
     int buffer = program_->values[gradient].buffer;
     for (const ProgramStep& step : program_->steps) {
-      if (step.op->mutates.empty()) continue;
-      auto in_buffer = [&](int value) {
-        return value != kNoValue && program_->values[value].buffer == buffer;
+      auto lies_in = [&](int which) {
+        return
+            [this, which](int value) { return value != kNoValue && program_->values[value].buffer == which; };
       };
       auto written = mutated_values(step);
-      if (std::any_of(step.inputs.begin(), step.inputs.end(), in_buffer) &&
-          std::none_of(written.begin(), written.end(), in_buffer))
+      if (std::any_of(step.inputs.begin(), step.inputs.end(), lies_in(buffer)) &&
+          std::any_of(written.begin(), written.end(), lies_in(leaf)) &&
+          std::none_of(written.begin(), written.end(), lies_in(buffer)))
         return true;
     }
     return false;
@@ -167,6 +186,25 @@ class Builder {
     program_->statistics.steps = int(program_->steps.size());
   }
 
+  /// One device runs all steps.
+  void find_device() {
+    bool found = false;
+    auto visit = [&](const ProgramStep& step, int value) {
+      if (value == kNoValue) return;
+      Device device = recorder_.buffers()[size_t(program_->values[size_t(value)].buffer)].storage->device();
+      require<RecordingError>(!found || device == program_->device,
+                              "a compiled function works on {} and, in {}, on {}: its tensors must be on one "
+                              "device",
+                              program_->device, step.op->name, device);
+      program_->device = device, found = true;
+    };
+    for (const ProgramStep& step : program_->steps)
+      for (const auto* values : {&step.inputs, &step.outputs})
+        for (int value : *values) visit(step, value);
+    if (!found && !recorder_.buffers().empty())
+      program_->device = recorder_.buffers().back().storage->device();
+  }
+
   void find_lifetimes() {
     for (size_t i = 0; i < program_->steps.size(); ++i) {
       auto use = [&](int value) {
@@ -190,16 +228,17 @@ class Builder {
 
   const Recorder& recorder_;
   std::unique_ptr<Program> program_;
+  std::unordered_map<const AutogradState*, int> leaf_buffers_;
 };
 
-/// Leaf gradients that the function changed: slot → value in the recording that became the program.
-LeafGradients changed_gradients(const Recorder& recorded, const std::vector<Tensor>& now,
-                                const Recorder& final) {
-  LeafGradients changed;
+/// Leaf gradients that the function sets or adds to. `now` has what slot i of `recorded` holds in the
+/// recording that becomes the program.
+std::vector<ChangedGradient> changed_gradients(const Recorder& recorded, const std::vector<Tensor>& now) {
+  std::vector<ChangedGradient> changed;
   for (size_t i = 0; i < recorded.leaf_slots().size(); ++i) {
     const LeafSlot& slot = recorded.leaf_slots()[i];
-    bool same = slot.before.handle() == slot.now.handle();
-    if (!same) changed.emplace_back(slot.leaf, const_cast<Recorder&>(final).value_of(now[i]));
+    bool only_read = slot.reads_before && slot.before.handle() == slot.now.handle();
+    if (!only_read) changed.push_back({slot.leaf, now[i], slot.reads_before});
   }
   return changed;
 }
@@ -213,15 +252,17 @@ bool Program::mutates() const {
   return false;
 }
 
-std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs) {
-  FusedRecording fused = fuse_forward(recorded, outputs);
-  if (fused.recorder) {
-    auto gradients = changed_gradients(recorded, fused.gradients, *fused.recorder);
-    return Builder(*fused.recorder, fused.outputs, gradients, fused.applied).take();
-  }
+std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs,
+                                       bool fuse) {
+  FusedRecording fused;
+  if (fuse) fused = fuse_forward(recorded, outputs);
+  if (fused.recorder)
+    return Builder(*fused.recorder, fused.outputs, changed_gradients(recorded, fused.gradients),
+                   fused.applied, fuse)
+        .take();
   std::vector<Tensor> now;
   for (const LeafSlot& slot : recorded.leaf_slots()) now.push_back(slot.now);
-  return Builder(recorded, outputs, changed_gradients(recorded, now, recorded), {}).take();
+  return Builder(recorded, outputs, changed_gradients(recorded, now), {}, fuse).take();
 }
 
 }  // namespace treadle

@@ -50,10 +50,9 @@ struct ProgramOutput {
   int input = -1;  ///< the argument itself
 };
 
-/// A leaf's gradient that the function leaves to the caller.
-struct ExportedGradient {
+/// A leaf's gradient that the function leaves to the caller; neither value nor tensor where it leaves none.
+struct ExportedGradient : ProgramOutput {
   IntrusivePtr<AutogradState> leaf;
-  int value = kNoValue;
 };
 
 /// Bytes and counts of a program.
@@ -84,8 +83,10 @@ class TREADLE_API Program {
   std::string to_string() const;
 };
 
-/// Builds a program from a recording of a function that returned `outputs`. Throws RecordingError.
-std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs);
+/// Builds a program from a recording of a function that returned `outputs`, with fused steps if `fuse` is
+/// set. Throws RecordingError.
+std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs,
+                                       bool fuse = true);
 
 /// Checks a program: operands fit the ops' rules, nothing is read before it is written, nothing lies over
 /// anything that is still needed, every address is inside its memory. Throws Error naming the step.

@@ -290,7 +290,7 @@ void set_leaf_gradient(const IntrusivePtr<AutogradState>& state, const Tensor& g
   static_cast<GradientState&>(*state).grad = gradient;
 }
 
-Tensor leaf_gradient(const IntrusivePtr<AutogradState>& state) {
+const Tensor& leaf_gradient(const IntrusivePtr<AutogradState>& state) {
   return static_cast<GradientState&>(*state).grad;
 }
 

@@ -36,7 +36,7 @@ TREADLE_API Tensor as_leaf(const Tensor& tensor, const IntrusivePtr<AutogradStat
 /// Gives a leaf its gradient.
 TREADLE_API void set_leaf_gradient(const IntrusivePtr<AutogradState>& state, const Tensor& gradient);
 /// The gradient a leaf has, also while a recording keeps its own.
-TREADLE_API Tensor leaf_gradient(const IntrusivePtr<AutogradState>& state);
+TREADLE_API const Tensor& leaf_gradient(const IntrusivePtr<AutogradState>& state);
 
 /// Used by apply(): connects outputs to inputs when one of them requires a gradient.
 void record_node(const Op& op, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs,
