@@ -2,9 +2,10 @@
 ///
 /// Of each pooling window at most one place has a gradient, and where ReLU is closed none has. They are
 /// listed filter by filter; then each filter's sums stay in registers while the windows of x that its list
-/// names are added. Gradients of 0 are left out, so that infinity and NaN in x do not meet them; but an infinite
-/// or NaN gradient meets the zeros of the padding. There is no dense path: with 64 channels and 128 filters of
-/// 3x3 (AVX2) the lists are as fast as unfolding and cpu::gemm even without pooling and at density 1.
+/// names are added. Gradients of 0 are left out, so that infinity and NaN in x do not meet them; but an
+/// infinite or NaN gradient meets the zeros of the padding. There is no dense path: with 64 channels and 128
+/// filters of 3x3 (AVX2) the lists are as fast as unfolding and cpu::gemm even without pooling and at
+/// density 1.
 #include <array>
 
 #include "treadle/graph/registry.h"
