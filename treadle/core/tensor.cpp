@@ -22,7 +22,9 @@ int64_t reach(const Shape& shape, const Strides& strides) {
 }
 
 std::atomic<uint64_t> storages_made{0};
-thread_local bool symbolic_allocation = false;
+constexpr uint64_t kNotSymbolic = UINT64_MAX;
+/// While allocation is symbolic: the first storage made since.
+thread_local uint64_t symbolic_since = kNotSymbolic;
 
 size_t bytes_of(const Shape& shape, DType dtype) {
   int64_t bytes;
@@ -49,8 +51,8 @@ Tensor real_memory(const Shape& shape, DType dtype, Device device) {
 }  // namespace
 
 namespace detail {
-SymbolicAllocation::SymbolicAllocation() : before_(std::exchange(symbolic_allocation, true)) {}
-SymbolicAllocation::~SymbolicAllocation() { symbolic_allocation = before_; }
+SymbolicAllocation::SymbolicAllocation() : before_(std::exchange(symbolic_since, next_storage_number())) {}
+SymbolicAllocation::~SymbolicAllocation() { symbolic_since = before_; }
 uint64_t next_storage_number() { return storages_made.load(std::memory_order_relaxed); }
 }  // namespace detail
 
@@ -71,7 +73,7 @@ Tensor Tensor::symbolic(const Shape& shape, const Strides& strides, DType dtype,
 }
 
 Tensor Tensor::empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device) {
-  if (symbolic_allocation) return symbolic(shape, strides, dtype, device, "uninitialised memory");
+  if (symbolic_since != kNotSymbolic) return symbolic(shape, strides, dtype, device, "uninitialised memory");
   return tensor_over(make_intrusive<Storage>(device, bytes_of(shape, dtype)), shape, strides, dtype);
 }
 
@@ -150,7 +152,16 @@ void gather(char*& target, const char* source, size_t size, const Shape& shape, 
 
 }  // namespace
 
+bool Tensor::may_be_read() const {
+  return symbolic_since == kNotSymbolic || data_->storage->number() >= symbolic_since;
+}
+
 void Tensor::copy_to_host(void* target) const {
+  require<RecordingError>(is_symbolic() || may_be_read(),
+                          "the value of a tensor {} was read by a compiled function while it is recorded: it "
+                          "would stay fixed in the program, though the tensor may change between calls. Use "
+                          "the tensor in ops, or read it outside of the function",
+                          shape());
   size_t size = size_of(dtype());
   Runtime& device_runtime = runtime(device());
   if (numel() == 0) return;
@@ -194,7 +205,7 @@ std::string Tensor::to_string() const {
                        data_->storage->origin());
   std::string text = fmt::format("Tensor {} {} {}", name_of(dtype()), treadle::to_string(shape()),
                                  treadle::to_string(device()));
-  if (numel() > 100) return text;
+  if (numel() > 100 || !may_be_read()) return text;
   text += " {";
   for (double value : to_doubles()) text += fmt::format(" {:.6g}", value);
   return text + " }";

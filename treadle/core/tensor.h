@@ -45,7 +45,8 @@ class TREADLE_API Storage final : public RefCounted {
 };
 
 namespace detail {
-/// While one lives, Tensor::empty() and its kin make symbolic storages in this thread.
+/// While one lives, Tensor::empty() and its kin make symbolic storages in this thread, and elements of
+/// tensors that were there before cannot be read: they may change before the recording is replayed.
 class TREADLE_API SymbolicAllocation {
  public:
   SymbolicAllocation();
@@ -54,7 +55,7 @@ class TREADLE_API SymbolicAllocation {
   SymbolicAllocation& operator=(const SymbolicAllocation&) = delete;
 
  private:
-  bool before_;
+  uint64_t before_;
 };
 /// The number that the next storage will get.
 TREADLE_API uint64_t next_storage_number();
@@ -165,6 +166,7 @@ class TREADLE_API Tensor {
  private:
   static Tensor from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape, Device device);
   void check_dtype(DType wanted) const;
+  bool may_be_read() const;
   void copy_to_host(void* target) const;
 
   IntrusivePtr<TensorData> data_;
