@@ -1,6 +1,7 @@
 #include "treadle/compile/compile.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -73,15 +74,16 @@ struct CapturedTensor {
 struct Entry {
   CallSignature signature;
   std::shared_ptr<Program> program;
-  std::unique_ptr<Recorder> recorded;  ///< until the second call has been compared
-  std::vector<Tensor> recorded_results;
+  std::optional<FunctionRecording> recorded;  ///< until the second call has been compared
+  std::atomic<bool> compared = false;
   std::vector<CapturedTensor> captured;
   std::vector<LeafSlot> read_gradients;
   std::vector<Dependency> dependencies;
-  std::vector<std::unique_ptr<ProgramInstance>> idle;
-  std::mutex running;  ///< held by calls that update captured tensors
-  bool mutates = false;
+  bool updates = false;  ///< whether a call changes anything but its results
   int64_t calls = 0;
+
+  std::mutex pool;  ///< guards what follows
+  std::vector<std::unique_ptr<ProgramInstance>> idle;
   size_t memory_bytes = 0;
 
   bool holds() const {
@@ -93,6 +95,15 @@ struct Entry {
       if (dependency.state && !dependency.life.expired() && dependency.state() != dependency.recorded_state)
         return false;
     return true;
+  }
+
+  /// Whether it can hardly hold again: a tensor has moved, or a gradient that it adds to is gone.
+  bool is_stale() const {
+    for (const CapturedTensor& one : captured)
+      if (!(one.tensor.handle()->storage == one.storage)) return true;
+    for (const LeafSlot& slot : read_gradients)
+      if (slot.before.defined() && !(leaf_gradient(slot.leaf).handle() == slot.before.handle())) return true;
+    return false;
   }
 
   const Dependency* lost_dependency() const {
@@ -116,6 +127,19 @@ void check_arguments(std::span<const Tensor> arguments) {
   }
 }
 
+/// Tells `observer` of each step while one lives.
+class StepObserver {
+ public:
+  StepObserver(ProgramInstance& instance, std::function<void(size_t, double)> observer)
+      : instance_(instance) {
+    instance_.on_step = std::move(observer);
+  }
+  ~StepObserver() { instance_.on_step = {}; }
+
+ private:
+  ProgramInstance& instance_;
+};
+
 }  // namespace
 
 class CompiledFunction::State {
@@ -126,49 +150,44 @@ class CompiledFunction::State {
   /// The function itself: inside another recording, and where the settings ask for eager calls.
   std::vector<Tensor> inline_call(std::span<const Tensor> arguments) { return function_(arguments); }
 
-  std::vector<Tensor> call(std::span<const Tensor> arguments) {
-    check_arguments(arguments);
-    auto entry = find(arguments);
-    std::vector<Tensor> results(entry->program->outputs.size());
-    with_instance(*entry, [&](ProgramInstance& instance) { instance.run(arguments, results); });
+  std::vector<Tensor> call(std::span<const Tensor> arguments, bool only_results = false) {
+    std::vector<Tensor> results;
+    serve(arguments, [&](const Entry& entry, ProgramInstance& instance) {
+      require<RecordingError>(!only_results || !entry.updates,
+                              "a function called in batch_buckets updates captured tensors; rows of zeros "
+                              "would take part in that");
+      results.resize(entry.program->outputs.size());
+      instance.run(arguments, results);
+    });
     return results;
   }
 
   void call(std::span<const Tensor> arguments, std::span<Tensor> results) {
-    check_arguments(arguments);
-    auto entry = find(arguments);
-    require<ValueError>(results.size() == entry->program->outputs.size(),
-                        "a compiled function returns {} tensors, room was given for {}",
-                        entry->program->outputs.size(), results.size());
-    with_instance(*entry, [&](ProgramInstance& instance) { instance.run(arguments, results); });
+    serve(arguments, [&](const Entry& entry, ProgramInstance& instance) {
+      require<ValueError>(results.size() == entry.program->outputs.size(),
+                          "a compiled function returns {} tensors, room was given for {}",
+                          entry.program->outputs.size(), results.size());
+      instance.run(arguments, results);
+    });
   }
 
   bool in_buckets() const { return !options_.batch_buckets.empty(); }
 
   std::vector<Tensor> call_in_buckets(std::span<const Tensor> arguments) {
-    auto one = [this](std::span<const Tensor> piece) {
-      require<RecordingError>(
-          !find(piece)->mutates,
-          "a function called in batch_buckets updates captured tensors; rows of zeros would "
-          "take part in that");
-      return call(piece);
-    };
+    auto one = [this](std::span<const Tensor> piece) { return call(piece, true); };
     return treadle::call_in_buckets(one, options_.batch_buckets, arguments);
   }
 
   StepTimes time_steps(std::span<const Tensor> arguments, int replays) {
-    check_arguments(arguments);
-    auto entry = find(arguments);
-    StepTimes times{entry->program, std::vector<double>(entry->program->steps.size(), INFINITY)};
-    std::vector<Tensor> results(entry->program->outputs.size());
-    with_instance(*entry, [&](ProgramInstance& instance) {
-      for (int i = 0; i < replays; ++i) {
-        instance.run(arguments, results);
-        instance.on_step = [&](size_t step, double seconds) {
-          times.seconds[step] = std::min(times.seconds[step], seconds);
-        };
-      }
-      instance.on_step = {};
+    StepTimes times;
+    serve(arguments, [&](const Entry& entry, ProgramInstance& instance) {
+      times = {entry.program, std::vector<double>(entry.program->steps.size(), INFINITY)};
+      std::vector<Tensor> results(entry.program->outputs.size());
+      instance.run(arguments, results);
+      StepObserver observer(instance, [&](size_t step, double seconds) {
+        times.seconds[step] = std::min(times.seconds[step], seconds);
+      });
+      for (int i = 1; i < replays; ++i) instance.run(arguments, results);
     });
     return times;
   }
@@ -176,38 +195,75 @@ class CompiledFunction::State {
   std::vector<ProgramReport> programs() {
     std::lock_guard lock(mutex_);
     std::vector<ProgramReport> reports;
-    for (auto& entry : entries_)
+    for (auto& entry : entries_) {
+      std::lock_guard pool(entry->pool);
       reports.push_back({entry->signature.to_string(), entry->program, entry->memory_bytes, entry->calls});
+    }
     return reports;
   }
 
  private:
-  /// The entry that serves a call, recorded now if there is none. The second call compares.
-  std::shared_ptr<Entry> find(std::span<const Tensor> arguments) {
+  /// Calls `run` with the entry for the arguments and one of its instances. Recordings, and calls that update
+  /// anything, hold `running_`; other calls need it only until their program has been recorded and compared.
+  template <class F>
+  void serve(std::span<const Tensor> arguments, F&& run) {
+    check_arguments(arguments);
+    std::unique_lock running(running_, std::defer_lock);
+    auto entry = find(arguments, true);
+    if (!entry) {
+      running.lock();
+      entry = find_or_make(arguments);
+      if (!entry->updates) running.unlock();
+    }
+    auto instance = take(*entry);
+    try {
+      run(*entry, *instance);
+    } catch (...) {
+      give_back(*entry, std::move(instance));
+      throw;
+    }
+    give_back(*entry, std::move(instance));
+  }
+
+  /// The entry that serves a call, which becomes the latest one; null when there is none, or `at_once` and it
+  /// may not run yet.
+  std::shared_ptr<Entry> find(std::span<const Tensor> arguments, bool at_once) {
     std::lock_guard lock(mutex_);
     for (size_t i = entries_.size(); i-- > 0;) {
       auto entry = entries_[i];
-      if (!entry->signature.matches(arguments) || !entry->holds()) continue;
-      if (entry->recorded && entry->calls > 0) compare_again(*entry, arguments);
+      if (!entry->signature.matches(arguments)) continue;
+      if (at_once && (entry->updates || !entry->compared)) return {};
+      if (!entry->holds()) continue;
       if (i + 1 < entries_.size())
         std::rotate(entries_.begin() + int64_t(i), entries_.begin() + int64_t(i) + 1, entries_.end());
       ++entry->calls;
       return entry;
     }
+    return {};
+  }
+
+  /// Records where there is no entry. The second call compares.
+  std::shared_ptr<Entry> find_or_make(std::span<const Tensor> arguments) {
+    if (auto entry = find(arguments, false)) {
+      if (entry->recorded) compare_again(*entry, arguments);
+      return entry;
+    }
+    auto earlier = [this] {
+      std::lock_guard lock(mutex_);
+      return entries_;
+    }();
+    for (auto& one : earlier) require_alive(*one);
     auto entry = make_entry(arguments);
     entry->calls = 1;
+    std::lock_guard lock(mutex_);
+    std::erase_if(entries_, [](const auto& one) { return one->is_stale(); });
     entries_.push_back(entry);
     drop_oldest();
     return entry;
   }
 
-  struct Recorded {
-    std::unique_ptr<Recorder> recorder;
-    std::vector<Tensor> results;
-  };
-
-  Recorded record(std::span<const Tensor> arguments) {
-    Recorded recorded{std::make_unique<Recorder>(), {}};
+  FunctionRecording record(std::span<const Tensor> arguments) {
+    FunctionRecording recorded{std::make_unique<Recorder>(), {}};
     std::vector<Tensor> inputs;
     for (const Tensor& argument : arguments) inputs.push_back(recorded.recorder->add_input(argument));
     RecordingScope scope(*recorded.recorder);
@@ -228,22 +284,23 @@ class CompiledFunction::State {
   }
 
   std::shared_ptr<Entry> make_entry(std::span<const Tensor> arguments) {
-    for (auto& earlier : entries_) require_alive(*earlier);
     auto entry = std::make_shared<Entry>();
     entry->signature = CallSignature::of(arguments);
     auto recorded = record(arguments);
-    entry->program = build_program(*recorded.recorder, recorded.results, options_.fuse);
-    entry->mutates = entry->program->mutates();
-    entry->dependencies = recorded.recorder->dependencies();
-    for (const LeafSlot& slot : recorded.recorder->leaf_slots())
+    const Recorder& recorder = *recorded.recorder;
+    entry->program = build_program(recorder, recorded.results, options_.fuse);
+    const Program& program = *entry->program;
+    entry->updates = program.mutates() || !program.gradients.empty() || !program.host_work.empty();
+    for (const Dependency& dependency : recorder.dependencies())
+      if (!dependency.life.expired()) entry->dependencies.push_back(dependency);  // not made by the function
+    for (const LeafSlot& slot : recorder.leaf_slots())
       if (slot.reads_before) entry->read_gradients.push_back(slot);
-    for (const Tensor& tensor : recorded.recorder->captured_tensors())
+    for (const Tensor& tensor : recorder.captured_tensors())
       entry->captured.push_back({tensor, tensor.handle()->storage, tensor.requires_grad()});
-    entry->recorded = std::move(recorded.recorder);
-    entry->recorded_results = std::move(recorded.results);
-    auto instance = std::make_unique<ProgramInstance>(entry->program, uses_graph(entry->program->device));
+    entry->recorded = std::move(recorded);
+    verify_program(program);
+    auto instance = std::make_unique<ProgramInstance>(entry->program, uses_graph(program.device));
     instance->choose_variants(arguments, options_.measure);
-    verify_program(*entry->program);
     entry->idle.push_back(std::move(instance));
     return entry;
   }
@@ -251,7 +308,7 @@ class CompiledFunction::State {
   void compare_again(Entry& entry, std::span<const Tensor> arguments) {
     if (entry.lost_dependency()) return;
     auto again = record(arguments);
-    auto text = difference(*entry.recorded, *again.recorder);
+    auto text = difference(*entry.recorded, again);
     require<RecordingError>(
         text.empty(),
         "a compiled function was recorded again for its second call, and differs: {}. A C++ number or a "
@@ -260,7 +317,7 @@ class CompiledFunction::State {
         "learning rate (set_learning_rate, set_schedule)",
         text);
     entry.recorded.reset();
-    entry.recorded_results.clear();
+    entry.compared = true;
   }
 
   void drop_oldest() {
@@ -273,43 +330,32 @@ class CompiledFunction::State {
     entries_.erase(entries_.begin());
   }
 
-  template <class F>
-  void with_instance(Entry& entry, F&& run) {
-    std::unique_lock running(entry.running, std::defer_lock);
-    if (entry.mutates) running.lock();
-    auto instance = take(entry);
-    try {
-      run(*instance);
-    } catch (...) {
-      give_back(entry, std::move(instance));
-      throw;
-    }
-    give_back(entry, std::move(instance));
-  }
-
   bool uses_graph(Device device) const {
     if (options_.graph == CompileOptions::Graph::automatic) return device.kind == DeviceKind::cuda;
     return options_.graph == CompileOptions::Graph::always && device.kind != DeviceKind::cpu;
   }
 
   std::unique_ptr<ProgramInstance> take(Entry& entry) {
-    std::lock_guard lock(mutex_);
-    if (entry.idle.empty())
+    std::unique_lock lock(entry.pool);
+    if (entry.idle.empty()) {
+      lock.unlock();
       return std::make_unique<ProgramInstance>(entry.program, uses_graph(entry.program->device));
+    }
     auto instance = std::move(entry.idle.back());
     entry.idle.pop_back();
     return instance;
   }
 
   void give_back(Entry& entry, std::unique_ptr<ProgramInstance> instance) {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(entry.pool);
     entry.memory_bytes = instance->memory_bytes();
     entry.idle.push_back(std::move(instance));
   }
 
   Function function_;
   CompileOptions options_;
-  std::mutex mutex_;
+  std::mutex running_;                           ///< taken before the others
+  std::mutex mutex_;                             ///< guards what follows
   std::vector<std::shared_ptr<Entry>> entries_;  ///< the latest used last
 };
 

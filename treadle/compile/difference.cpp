@@ -48,9 +48,7 @@ std::string differing_value(const RecordedValue& a, const RecordedValue& b) {
   return same ? "" : fmt::format("a tensor was {}, then {}", a.spec.shape, b.spec.shape);
 }
 
-}  // namespace
-
-std::string difference(const Recorder& first, const Recorder& second) {
+std::string differing_events(const Recorder& first, const Recorder& second) {
   const auto &a = first.events(), &b = second.events();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     auto *one = std::get_if<RecordedStep>(&a[i]), *other = std::get_if<RecordedStep>(&b[i]);
@@ -59,7 +57,10 @@ std::string difference(const Recorder& first, const Recorder& second) {
     if (auto text = differing_step(*one, *other); !text.empty())
       return fmt::format("step {}, {}: {}", i + 1, one->op->name, text);
   }
-  if (a.size() != b.size()) return fmt::format("it made {} steps, then {}", a.size(), b.size());
+  return a.size() == b.size() ? "" : fmt::format("it made {} steps, then {}", a.size(), b.size());
+}
+
+std::string differing_tensors(const Recorder& first, const Recorder& second) {
   if (first.buffers().size() != second.buffers().size() || first.values().size() != second.values().size())
     return "it used another number of tensors";
   for (size_t i = 0; i < first.buffers().size(); ++i)
@@ -69,4 +70,34 @@ std::string difference(const Recorder& first, const Recorder& second) {
   return "";
 }
 
+/// All values are known by now.
+int value_in(const FunctionRecording& recording, const Tensor& tensor) {
+  return recording.recorder->value_of(tensor);
+}
+
+std::string differing_results(const FunctionRecording& first, const FunctionRecording& second) {
+  if (first.results.size() != second.results.size())
+    return fmt::format("it returned {} tensors, then {}", first.results.size(), second.results.size());
+  for (size_t i = 0; i < first.results.size(); ++i)
+    if (value_in(first, first.results[i]) != value_in(second, second.results[i]))
+      return fmt::format("it returned another tensor as result {}", i);
+  const auto &a = first.recorder->leaf_slots(), &b = second.recorder->leaf_slots();
+  if (a.size() != b.size()) return "it used the gradients of other tensors";
+  for (size_t i = 0; i < a.size(); ++i)
+    if (value_in(first, a[i].now) != value_in(second, b[i].now) || a[i].reads_before != b[i].reads_before)
+      return "it left other gradients";
+  if (first.recorder->host_work().size() != second.recorder->host_work().size())
+    return "it counted other steps of an optimizer";
+  return "";
+}
+
+}  // namespace
+
+std::string difference(const FunctionRecording& first, const FunctionRecording& second) {
+  for (const auto& text :
+       {differing_events(*first.recorder, *second.recorder),
+        differing_tensors(*first.recorder, *second.recorder), differing_results(first, second)})
+    if (!text.empty()) return text;
+  return "";
+}
 }  // namespace treadle

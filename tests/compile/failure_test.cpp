@@ -1,0 +1,252 @@
+/// What fails leaves things as they were: while recording, while variants are measured, and in a replay.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "treadle/compile/compile.h"
+#include "treadle/core/error.h"
+#include "treadle/graph/autograd.h"
+#include "treadle/graph/settings.h"
+#include "treadle/nn/linear.h"
+#include "treadle/ops/copy.h"
+#include "treadle/ops/cross_entropy.h"
+#include "treadle/ops/fill.h"
+#include "treadle/ops/linear.h"
+#include "treadle/ops/pointwise.h"
+#include "treadle/ops/reduce.h"
+#include "treadle/ops/views.h"
+#include "treadle/optim/sgd.h"
+
+namespace treadle {
+namespace {
+
+const CompileOptions kDeclared{.measure = false};
+
+Tensor labels(int64_t value) { return full({2}, double(value), DType::i64); }
+
+template <class E>
+std::string message_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+/// A step that fails for labels beyond 2, with work before and after.
+struct Training {
+  Tensor w = full({3, 4}, 0.5).set_requires_grad();
+  Tensor seen = Tensor::zeros({1});
+  std::shared_ptr<Sgd> sgd = std::make_shared<Sgd>(std::vector<NamedTensor>{{"w", w}}, 0.5);
+  bool counts_first = false;
+
+  Tensor operator()(const Tensor& x, const Tensor& classes) {
+    sgd->zero_grad();
+    if (counts_first) copy_into(seen, seen + 1.0);
+    Tensor one = full({2, 1}, 1);  // written in place, inside
+    Tensor loss = cross_entropy(linear(x * one, w), classes);
+    loss.backward();
+    sgd->step();
+    return loss;
+  }
+};
+
+TEST(Failure, InAReplayBeforeTheFirstUpdateTakesTheStepBack) {
+  Training training;
+  auto step = compile([&](Tensor x, Tensor y) { return training(x, y); }, {.measure = false, .fuse = false});
+  Tensor x = full({2, 4}, 1);
+  for (int i = 0; i < 3; ++i) step(x, labels(i));
+  auto before = training.w.to_doubles();
+  EXPECT_THROW(step(x, labels(3)), ValueError);
+  EXPECT_EQ(training.w.to_doubles(), before);
+  EXPECT_EQ(training.sgd->step_count(), 3);
+  step(x, labels(0));
+  EXPECT_EQ(training.sgd->step_count(), 4);
+  EXPECT_NE(training.w.to_doubles(), before);
+}
+
+TEST(Failure, AfterAnUpdateKeepsWhatWasDone) {
+  Training training;
+  training.counts_first = true;
+  auto step = compile([&](Tensor x, Tensor y) { return training(x, y); }, kDeclared);
+  Tensor x = full({2, 4}, 1);
+  step(x, labels(0)), step(x, labels(1));
+  EXPECT_THROW(step(x, labels(3)), ValueError);
+  EXPECT_EQ(training.seen.item(), 3);
+}
+
+TEST(Failure, WhileMeasuringLeavesCapturedTensors) {
+  Training training;
+  training.counts_first = true;
+  auto step = compile([&](Tensor x, Tensor y) { return training(x, y); });
+  auto before = training.w.to_doubles();
+  EXPECT_THROW(step(full({2, 4}, 1), labels(3)), ValueError);
+  EXPECT_EQ(training.w.to_doubles(), before);
+  EXPECT_EQ(training.seen.item(), 0);
+  EXPECT_EQ(training.sgd->step_count(), 0);
+  step(full({2, 4}, 1), labels(1));
+  EXPECT_EQ(training.seen.item(), 1);
+  EXPECT_EQ(training.sgd->step_count(), 1);
+}
+
+TEST(Failure, MeasuringLeavesCapturedTensors) {
+  Training eager, measured;
+  eager.counts_first = measured.counts_first = true;
+  auto step = compile([&](Tensor x, Tensor y) { return measured(x, y); });
+  for (int i = 0; i < 3; ++i) {
+    Tensor x = full({2, 4}, 1 + i);
+    EXPECT_NEAR(eager(x, labels(i)).item(), step(x, labels(i)).item(), 1e-6);
+    EXPECT_EQ(measured.seen.item(), i + 1);
+  }
+}
+
+TEST(Failure, InEveryCallWhileRecording) {
+  int calls = 0;
+  Tensor w = full({2}, 1).set_requires_grad();
+  auto f = compile(
+      [&](Tensor x) {
+        Tensor y = sum(x * w);
+        y.backward();
+        if (calls++ < 2) throw std::runtime_error("on purpose");
+        return y;
+      },
+      kDeclared);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THROW(f(full({2}, 1)), std::runtime_error);
+    EXPECT_FALSE(w.grad().defined());
+    EXPECT_TRUE(gradient_mode());
+  }
+  EXPECT_EQ(f(full({2}, 3)).item(), 6);
+  calls = 0;  // now in the second recording
+  EXPECT_THROW(f(full({2}, 1)), std::runtime_error);
+  EXPECT_EQ(w.grad().to_doubles(), std::vector<double>(2, 3));
+}
+
+TEST(Failure, OfATimedReplayLeavesNoObserver) {
+  Training training;
+  auto step = compile([&](Tensor x, Tensor y) { return training(x, y); }, kDeclared);
+  Tensor x = full({2, 4}, 1), wrong = labels(3);
+  step(x, labels(0)), step(x, labels(1));
+  Tensor arguments[] = {x, wrong};
+  EXPECT_THROW(step.untyped().time_steps(arguments, 3), ValueError);
+  EXPECT_NO_THROW(step(x, labels(0)));
+}
+
+TEST(Failure, AnotherResultInTheSecondRecording) {
+  int calls = 0;
+  auto f = compile(
+      [&](Tensor x) {
+        Tensor a = x + 1.0, b = x + 2.0;
+        return calls++ ? a : b;
+      },
+      kDeclared);
+  f(full({1}, 1));
+  EXPECT_NE(message_of<RecordingError>([&] { f(full({1}, 1)); }).find("another tensor as result 0"),
+            std::string::npos);
+}
+
+TEST(Failure, OtherGradientsInTheSecondRecording) {
+  int calls = 0;
+  Tensor w = full({1}, 1).set_requires_grad();
+  auto f = compile(
+      [&](Tensor x) {
+        Tensor a = x + 1.0, b = x + 2.0;
+        w.set_grad(calls++ ? a : b);
+      },
+      kDeclared);
+  f(full({1}, 1));
+  EXPECT_NE(message_of<RecordingError>([&] { f(full({1}, 1)); }).find("other gradients"), std::string::npos);
+}
+
+TEST(Failure, AnotherCapturedTensorInTheSecondRecording) {
+  Tensor mask = full({2}, 1);
+  auto f = compile([&](Tensor x) { return x * mask; }, kDeclared);
+  f(full({2}, 1));
+  mask = full({2}, 2);
+  EXPECT_NE(message_of<RecordingError>([&] { f(full({2}, 1)); }).find("another tensor was captured"),
+            std::string::npos);
+}
+
+TEST(Failure, TensorsOfTwoDevices) {
+  Tensor there = full({2}, 1, DType::f32, Device{DeviceKind::simt, 0});
+  auto f = compile([&](Tensor x) { return std::pair<Tensor, Tensor>(x + 1.0, there + 1.0); }, kDeclared);
+  EXPECT_NE(message_of<RecordingError>([&] { f(full({2}, 1)); }).find("one device"), std::string::npos);
+}
+
+TEST(Failure, ReadingACapturedTensorWhileRecording) {
+  Tensor temperature = full({1}, 2);
+  auto f = compile([&](Tensor x) { return x * temperature.item(); }, kDeclared);
+  auto text = message_of<RecordingError>([&] { f(full({2}, 1)); });
+  EXPECT_NE(text.find("fixed in the program"), std::string::npos) << text;
+  EXPECT_EQ(temperature.item(), 2);
+  auto g = compile(
+      [&](Tensor x) { return Tensor::from({3}, {1}).item() > temperature.to_string().size() ? x : x * 2.0; },
+      kDeclared);
+  EXPECT_EQ(g(full({1}, 1)).item(), 2);  // its own numbers, and descriptions, may be read
+}
+
+TEST(Failure, AModuleThatTheFunctionMakesIsNotMissed) {
+  auto f = compile(
+      [](Tensor x) {
+        Generator generator(1);
+        Linear layer(3, 2, {}, generator);
+        return layer(x) * 1.0;
+      },
+      kDeclared);
+  NoGrad no_grad;
+  for (int64_t rows : {1, 2, 3, 1, 2}) EXPECT_EQ(f(full({rows, 3}, 1)).size(0), rows);
+}
+
+TEST(Failure, AVariantThatDoesNotApply) {
+  struct Restore {
+    std::map<std::string, std::string> before = settings().variants;
+    ~Restore() { settings().variants = before; }
+  } restore;
+  auto f = compile([](Tensor x) { return relu(x) + 1.0; });
+  EXPECT_EQ(f(full({1}, 1)).item(), 2);
+  settings().variants = {{"relu", "no such variant"}};
+  EXPECT_NE(message_of<ValueError>([&] { f(full({1}, 1)); }).find("no such variant"), std::string::npos);
+  settings().variants = {};
+  EXPECT_EQ(f(full({1}, 2)).item(), 3);
+}
+
+TEST(Failure, RecursionIsRecordedAsOneFunction) {
+  std::function<Tensor(Tensor)> again;
+  int depth = 0;
+  auto f = compile(
+      [&](Tensor x) {
+        if (depth >= 3) return x + 1.0;
+        ++depth;
+        Tensor y = again(x) * 2.0;
+        --depth;
+        return y;
+      },
+      kDeclared);
+  again = [&](Tensor x) { return f(x); };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(f(full({1}, i)).item(), 8 * (i + 1));
+}
+
+TEST(Failure, OldProgramsOfMovedTensorsGo) {
+  Tensor w = full({2}, 1);
+  auto f = compile([&](Tensor x) { return x * w; }, kDeclared);
+  for (int i = 0; i < 5; ++i) {
+    w.assign(full({2}, i));
+    EXPECT_EQ(f(full({2}, 1)).to_doubles(), std::vector<double>(2, i));
+    copy_into(w, full({2}, i + 10));  // as load_state_dict does
+    EXPECT_EQ(f(full({2}, 1)).to_doubles(), std::vector<double>(2, i + 10));
+  }
+  EXPECT_EQ(f.programs().size(), 1u);
+}
+
+TEST(Failure, ProgramsAreBounded) {
+  CompileOptions options = kDeclared;
+  options.most_programs = 3;
+  auto f = compile([](Tensor x) { return sum(x); }, options);
+  for (int64_t round = 0; round < 3; ++round)
+    for (int64_t n = 1; n < 9; ++n) EXPECT_EQ(f(full({n}, 1)).item(), double(n));
+  EXPECT_EQ(f.programs().size(), 3u);
+}
+
+}  // namespace
+}  // namespace treadle
