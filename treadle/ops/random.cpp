@@ -189,13 +189,9 @@ Tensor changing_position(Recording& recording, const Tensor& x) {
 
 template <class F>
 void fill_random(const Op& op, const Tensor& x, F f, Generator& generator) {
-  if (Recording* current = recording()) {
-    require<RecordingError>(&generator == &default_generator(),
-                            "{} in a compiled function draws from a generator that may be gone when it is "
-                            "replayed; use the default one",
-                            op.name);
+  Recording* current = recording();
+  if (current && &generator == &default_generator())
     return apply_in_place(op, {x, changing_position(*current, x)}, Attributes::of(f));
-  }
   f.seed = int64_t(generator.seed());
   f.offset = int64_t(generator.advance(x.numel()));
   apply_in_place(op, {x}, Attributes::of(f));

@@ -3,8 +3,9 @@
 ///
 /// Element i in row-major order is lane i mod 4 of Philox block offset + ⌊i / 4⌋; each call takes ⌈elements /
 /// 4⌉ blocks. Uniform values and decisions have the same bits on every device, normal values agree within 6
-/// ulp of z. In a compiled function each replay goes on in the default generator's sequence; other generators
-/// are refused there.
+/// ulp of z. In a compiled function each replay goes on in the default generator's sequence. The position of
+/// another generator is fixed there: right for one that the function makes, noticed at the second call for
+/// one that it captures.
 #pragma once
 
 #include "treadle/core/random.h"
