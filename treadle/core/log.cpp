@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <mutex>
 #include <set>
 
@@ -12,7 +13,8 @@ std::mutex log_mutex;
 
 LogHandler& handler() {
   static auto& current = *new LogHandler([](LogLevel level, std::string_view message) {
-    fmt::print(stderr, "treadle: {}{}\n", level == LogLevel::warning ? "warning: " : "", message);
+    auto line = fmt::format("treadle: {}{}\n", level == LogLevel::warning ? "warning: " : "", message);
+    std::fputs(line.c_str(), stderr);  // a message that cannot be written is no error
   });
   return current;
 }
