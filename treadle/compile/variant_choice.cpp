@@ -92,25 +92,31 @@ void warn(const std::filesystem::path& path, const std::exception& error) {
            fmt::format("measured variants are not kept in {}: {}", path.string(), error.what()));
 }
 
+std::map<std::string, VariantTimes> read_entries(const std::filesystem::path& path) {
+  try {
+    if (!std::filesystem::exists(path)) return {};
+    auto bytes = read_file(path);
+    auto text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return nlohmann::json::parse(text).get<std::map<std::string, VariantTimes>>();
+  } catch (const std::exception& error) {
+    warn(path, error);
+    return {};
+  }
+}
+
 /// Reads the file when it was not read yet, or another one is asked for.
 void load(Store& current) {
   auto path = VariantCache::path();
   if (current.path == path) return;
   current.path = path;
-  current.entries.clear();
-  if (!std::filesystem::exists(path)) return;
-  try {
-    auto bytes = read_file(path);
-    auto text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    current.entries = nlohmann::json::parse(text).get<std::map<std::string, VariantTimes>>();
-  } catch (const std::exception& error) {
-    warn(path, error);
-  }
+  current.entries = read_entries(path);
 }
 
-void save(const Store& current) {
+/// What other processes have measured meanwhile stays in the file.
+void save(Store& current) {
   try {
     std::filesystem::create_directories(current.path.parent_path());
+    current.entries.merge(read_entries(current.path));
     auto text = nlohmann::json(current.entries).dump(1);
     write_file_atomically(current.path, [&](FileWriter& writer) { writer.write(text + "\n"); });
   } catch (const std::exception& error) {
