@@ -7,19 +7,47 @@
 #include "treadle/core/error.h"
 
 namespace treadle {
+namespace {
 
-std::vector<std::string> known_schedules() { return {"constant", "cosine"}; }
+double cosine_share(int64_t step, int64_t total) {
+  double progress = std::min(double(step) / double(std::max<int64_t>(total, 1)), 1.0);
+  return (1 + std::cos(std::numbers::pi * progress)) / 2;
+}
 
-Schedule Schedule::named(const std::string& name, double rate, int64_t total_steps) {
+double triangle_share(int64_t step, int64_t total, double warm_up) {
+  double progress = std::min(double(step + 1) / double(std::max<int64_t>(total, 0) + 1), 1.0);
+  return progress < warm_up ? progress / warm_up : (1 - progress) / (1 - warm_up);
+}
+
+}  // namespace
+
+std::vector<std::string> known_schedules() { return {"constant", "cosine", "linear", "one-cycle"}; }
+
+Schedule Schedule::one_cycle(double rate, int64_t total_steps, double warm_up) {
+  require<ValueError>(warm_up >= 0 && warm_up < 1, "a warm-up of {} of the steps is not within [0, 1)",
+                      warm_up);
+  return {Kind::one_cycle, rate, total_steps, warm_up};
+}
+
+Schedule Schedule::named(const std::string& name, double rate, int64_t total_steps, double warm_up) {
   if (name == "constant") return constant(rate);
   if (name == "cosine") return cosine(rate, total_steps);
-  throw ValueError(fmt::format("no schedule is called '{}'; known are constant cosine", name));
+  if (name == "linear") return linear(rate, total_steps);
+  if (name == "one-cycle") return one_cycle(rate, total_steps, warm_up);
+  throw ValueError(
+      fmt::format("no schedule is called '{}'; known are constant cosine linear one-cycle", name));
 }
 
 double Schedule::at(int64_t step) const {
-  if (kind_ == Kind::constant) return rate_;
-  double progress = std::min(double(step) / double(std::max<int64_t>(total_steps_, 1)), 1.0);
-  return rate_ * (1 + std::cos(std::numbers::pi * progress)) / 2;
+  switch (kind_) {
+    case Kind::constant:
+      return rate_;
+    case Kind::cosine:
+      return rate_ * cosine_share(step, total_steps_);
+    case Kind::one_cycle:
+      return rate_ * triangle_share(step, total_steps_, warm_up_);
+  }
+  return rate_;
 }
 
 }  // namespace treadle
