@@ -102,6 +102,53 @@ TEST_F(Fit, ResumingAfterAnEpochGivesTheSameLosses) {
   EXPECT_EQ(rest, std::vector<double>(whole.begin() + 5, whole.end()));
 }
 
+TEST_F(Fit, ALimitOfStepsEndsTheRunWithinAnEpoch) {
+  auto whole = train(options(3)).losses;
+  FitOptions o = options(3);
+  o.max_steps = 7;
+  FitResult cut = train(o);
+  EXPECT_EQ(cut.losses, std::vector<double>(whole.begin(), whole.begin() + 7));
+  EXPECT_EQ(cut.epochs_done, 2);
+  EXPECT_EQ(cut.validation.total.size(), 10u);
+  Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
+  EXPECT_EQ(checkpoint.step, 7);
+  o.resume = &checkpoint;
+  FitResult again = train(o);  // nothing is left
+  EXPECT_TRUE(again.losses.empty());
+  EXPECT_EQ(again.validation.accuracy, cut.validation.accuracy);
+}
+
+TEST_F(Fit, ALimitOfStepsHoldsAcrossAnInterruption) {
+  auto whole = train(options(3)).losses;
+  std::stop_source stop;
+  FitOptions o = options(3);
+  o.max_steps = 8;
+  o.stop = stop.get_token();
+  o.on_step = [&](const StepReport& report) {
+    if (report.epoch == 1 && report.step_in_epoch == 1) stop.request_stop();
+  };
+  EXPECT_TRUE(train(o).interrupted);
+  Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
+  FitOptions again = options(3);
+  again.max_steps = 8;
+  again.resume = &checkpoint;
+  EXPECT_EQ(train(again).losses, std::vector<double>(whole.begin() + 6, whole.begin() + 8));
+}
+
+TEST_F(Fit, ValidatesOnceWhenAskedTo) {
+  double accuracy = train(options(3)).validation.accuracy;
+  FitOptions o = options(3);
+  o.validate_last_only = true;
+  std::vector<size_t> classes_told;
+  o.on_epoch = [&](const EpochReport& report) {
+    classes_told.push_back(report.validation.total.size());
+    EXPECT_EQ(report.best, report.epoch == 3);
+  };
+  EXPECT_EQ(train(o).validation.accuracy, accuracy);
+  EXPECT_EQ(classes_told, (std::vector<size_t>{0, 0, 10}));
+  EXPECT_EQ(load_checkpoint(folder_ / "best.safetensors").epoch, 3);
+}
+
 TEST_F(Fit, InterruptionSavesTheMiddleOfAnEpoch) {
   auto whole = train(options(3)).losses;
   std::stop_source stop;

@@ -28,6 +28,9 @@ struct TrainingStep {
   }
 };
 
+/// Divides the 10,000 test images of the usual data sets, so that no second program is recorded for a rest.
+constexpr int64_t kValidationBatch = 250;
+
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   auto middle = values.begin() + int64_t(values.size() / 2);
@@ -55,7 +58,7 @@ class Loop {
   }
 
   FitResult run() {
-    while (result_.epochs_done < options_.epochs && !result_.interrupted) run_epoch();
+    while (!finished() && !result_.interrupted) run_epoch();
     if (result_.validation.total.empty() && !result_.interrupted)
       result_.validation = validate();  // nothing was left
     result_.images_per_second = median(rates_);
@@ -77,9 +80,15 @@ class Loop {
     result_.epochs_done = from.epoch;
     result_.steps_done = from.step;
     step_in_epoch_ = from.step - from.epoch * steps_in_epoch_;
+    if (out_of_steps()) step_in_epoch_ = std::max<int64_t>(step_in_epoch_, 0);  // the last epoch was cut
     require<FormatError>(from.epoch >= 0 && step_in_epoch_ >= 0 && step_in_epoch_ <= steps_in_epoch_,
                          "the checkpoint to resume says step {} of epoch {}, with {} steps per epoch",
                          from.step, from.epoch + 1, steps_in_epoch_);
+  }
+
+  bool out_of_steps() const { return options_.max_steps > 0 && result_.steps_done >= options_.max_steps; }
+  bool finished() const {
+    return result_.epochs_done >= options_.epochs || (out_of_steps() && step_in_epoch_ == 0);
   }
 
   void run_epoch() {
@@ -87,7 +96,7 @@ class Loop {
     EpochReport report{result_.epochs_done, options_.epochs, 0, {}, 0, 0, false};
     double loss_sum = 0;
     int64_t images = 0;
-    for (; step_in_epoch_ < steps_in_epoch_; ++step_in_epoch_) {
+    for (; step_in_epoch_ < steps_in_epoch_ && !out_of_steps(); ++step_in_epoch_) {
       if (options_.stop.stop_requested()) return interrupt();
       StepReport step = run_step(images);
       report.seconds += step.seconds;
@@ -126,29 +135,41 @@ class Loop {
 
   Evaluation validate() {
     int64_t limit = options_.limit_batches > 0 ? options_.limit_batches * options_.batch_size : 0;
-    return evaluate_(data_.test, options_.description.normalization, options_.device, 256, limit,
+    return evaluate_(data_.test, options_.description.normalization, options_.device, kValidationBatch, limit,
                      options_.stop);
   }
 
   void finish_epoch(EpochReport& report) {
     skip_rest_of_epoch();
-    report.validation = validate();
+    bool last = result_.epochs_done + 1 == options_.epochs || out_of_steps();
+    bool validated = last || !options_.validate_last_only;
+    if (validated) validate_epoch(report);
     if (options_.stop.stop_requested()) return interrupt();  // the epoch is finished when the run goes on
+    report.epoch = ++result_.epochs_done;
+    step_in_epoch_ = 0;
+    report.learning_rate = optimizer_.learning_rate();
+    if (validated) compare_with_best(report);
+    // The best one first: last.safetensors says that it exists.
+    if (report.best) save("best.safetensors");
+    save("last.safetensors");
+    if (options_.on_epoch) options_.on_epoch(report);
+  }
+
+  void validate_epoch(EpochReport& report) {
+    report.validation = validate();
+    if (options_.stop.stop_requested()) return;
     require<TrainingError>(std::isfinite(report.validation.loss),
                            "the test loss is {} after epoch {} (step {}); nothing of this epoch was saved. A "
                            "lower learning rate "
                            "may help",
                            report.validation.loss, result_.epochs_done + 1, result_.steps_done);
     result_.validation = report.validation;
-    report.epoch = ++result_.epochs_done;
-    step_in_epoch_ = 0;
-    report.learning_rate = optimizer_.learning_rate();
-    report.best = report.validation.accuracy > result_.best_accuracy || result_.epochs_done == 1;
-    result_.best_accuracy = std::max(result_.best_accuracy, report.validation.accuracy);
-    // The best one first: last.safetensors says that it exists.
-    if (report.best) save("best.safetensors");
-    save("last.safetensors");
-    if (options_.on_epoch) options_.on_epoch(report);
+  }
+
+  void compare_with_best(EpochReport& report) {
+    double accuracy = report.validation.accuracy;
+    report.best = accuracy > result_.best_accuracy || result_.best_accuracy == 0;
+    result_.best_accuracy = std::max(result_.best_accuracy, accuracy);
   }
 
   /// With limit_batches the sampler must still begin the next epoch with a new order.

@@ -1,4 +1,4 @@
-/// The training loop: shuffled batches, one validation per epoch, checkpoints, and a clean stop.
+/// The training loop: shuffled batches, validations, checkpoints, and a clean stop.
 #pragma once
 
 #include <filesystem>
@@ -29,8 +29,8 @@ struct StepReport {
 struct EpochReport {
   int64_t epoch = 0, epochs = 0;  ///< epochs done
   double train_loss = 0;          ///< mean over the epoch's images
-  Evaluation validation;
-  double seconds = 0;  ///< training steps of this epoch
+  Evaluation validation;          ///< its `total` is empty after an epoch without one
+  double seconds = 0;             ///< training steps of this epoch
   double learning_rate = 0;
   bool best = false;
 };
@@ -41,6 +41,11 @@ struct FitOptions {
   Device device = kCpu;
   /// Stops each epoch after so many batches; 0: no limit. Validation is then cut to as many images.
   int64_t limit_batches = 0;
+  /// The run ends after so many steps, in the middle of the last epoch or at an earlier one; 0: no limit.
+  int64_t max_steps = 0;
+  /// Whether only the last epoch is followed by a validation. best.safetensors is then written once, at the
+  /// end.
+  bool validate_last_only = false;
   /// Where best.safetensors and last.safetensors go; empty: nothing is saved.
   std::filesystem::path folder;
   /// Model name, classes and the like: what checkpoints say besides the state.
