@@ -51,4 +51,19 @@ class FashionCnn(nn.Module):
         return self.fc2(F.relu(self.fc1(torch.flatten(x, 1))))
 
 
-MODELS = {"mlp": Mlp, "lenet5": LeNet5, "fashion_cnn": FashionCnn}
+class MnistCnn(nn.Module):
+    """5x5 and 3x3 convolutions, each followed by max-pooling and then ReLU, then 800 -> 10."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 16, 5)
+        self.conv2 = nn.Conv2d(16, 32, 3)
+        self.fc = nn.Linear(800, 10)
+
+    def forward(self, x):
+        x = F.relu(F.max_pool2d(self.conv1(x), 2))
+        x = F.relu(F.max_pool2d(self.conv2(x), 2))
+        return self.fc(torch.flatten(x, 1))
+
+
+MODELS = {"mlp": Mlp, "lenet5": LeNet5, "fashion_cnn": FashionCnn, "mnist_cnn": MnistCnn}

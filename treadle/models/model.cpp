@@ -4,6 +4,7 @@
 #include "treadle/models/fashion_cnn.h"
 #include "treadle/models/lenet5.h"
 #include "treadle/models/mlp.h"
+#include "treadle/models/mnist_cnn.h"
 
 namespace treadle {
 
@@ -15,7 +16,9 @@ const std::vector<ModelInfo>& known_models() {
       {"lenet5", "two 5×5 convolutions with max-pooling, three linear layers", grey28, 10,
        [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<Lenet5>(g); }},
       {"fashion_cnn", "two 3×3 convolutions (64, 128) with max-pooling, two linear layers", grey28, 10,
-       [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<FashionCnn>(g); }}};
+       [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<FashionCnn>(g); }},
+      {"mnist_cnn", "5×5 and 3×3 convolutions (16, 32) with max-pooling, one linear layer", grey28, 10,
+       [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<MnistCnn>(g); }}};
   return models;
 }
 
