@@ -46,9 +46,12 @@ void Progress::epoch(const EpochReport& report, int64_t images) {
   clear();
   steps_seen_ = 0;
   if (quiet_) return;
-  fmt::print("epoch {}/{}  loss {:.4f}  test loss {:.4f}  test accuracy {}  {:.1f} s  {} images/s{}\n",
-             report.epoch, report.epochs, report.train_loss, report.validation.loss,
-             percent(report.validation.accuracy), report.seconds,
+  bool validated = !report.validation.total.empty();
+  std::string test = validated ? fmt::format("  test loss {:.4f}  test accuracy {}", report.validation.loss,
+                                             percent(report.validation.accuracy))
+                               : "";
+  fmt::print("epoch {}/{}  loss {:.4f}{}  {:.1f} s  {} images/s{}\n", report.epoch, report.epochs,
+             report.train_loss, test, report.seconds,
              with_commas(int64_t(double(images) / std::max(report.seconds, 1e-9))),
              report.best ? "  best so far" : "");
   std::fflush(stdout);

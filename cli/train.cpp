@@ -19,6 +19,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/core/version.h"
+#include "treadle/data/pixel_statistics.h"
 #include "treadle/formats/file.h"
 #include "treadle/models/model.h"
 #include "treadle/train/fit.h"
@@ -33,10 +34,11 @@ const auto process_start = std::chrono::steady_clock::now();
 
 struct Options {
   std::string model, data = "fashion-mnist", optimizer = "adam", schedule = "cosine", preset, out;
-  int64_t epochs = 5, batch_size = 32, limit_batches = 0;
-  double learning_rate = 1e-3;
+  std::string validate = "each";
+  int64_t epochs = 5, batch_size = 32, limit_batches = 0, max_steps = 0;
+  double learning_rate = 1e-3, warm_up = Schedule::kWarmUp;
   uint64_t seed = 0;
-  bool resume = false, json = false, quiet = false;
+  bool normalize = false, resume = false, json = false, quiet = false;
   RunSettings settings;
 };
 
@@ -52,26 +54,48 @@ void stop_on_interrupt() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+/// A recipe for one model, or for all when `model` is empty. Without `data` it leaves the data set alone.
 struct Preset {
-  const char *name, *optimizer, *schedule;
-  double learning_rate;
-  int64_t epochs, batch_size;
+  std::string_view name, model;
+  const char *data, *optimizer, *schedule;
+  double learning_rate, warm_up;
+  int64_t epochs, batch_size, max_steps;
+  bool normalize;
+  const char* validate;
 };
-constexpr Preset kPresets[] = {{"baseline", "adam", "cosine", 1e-3, 5, 32}};
+constexpr Preset kPresets[] = {
+    {"baseline", "", "", "adam", "cosine", 1e-3, Schedule::kWarmUp, 5, 32, 0, false, "each"},
+    {"fast", "fashion_cnn", "fashion-mnist", "adam", "one-cycle", 2e-3, 0.2, 3, 48, 3125, true, "last"},
+    {"fast", "mnist_cnn", "mnist", "adam", "one-cycle", 1.5e-2, 0.2, 2, 80, 1000, false, "last"},
+};
+
+const Preset& find_preset(const std::string& name, const std::string& model) {
+  std::string known;
+  for (const Preset& preset : kPresets) {
+    if (!preset.model.empty() && preset.model != model) continue;
+    if (preset.name == name) return preset;
+    known += fmt::format(" {}", preset.name);
+  }
+  throw ValueError(fmt::format("{} has no preset called '{}'; known are:{}", model, name, known));
+}
 
 /// Values of a preset, where the user gave none.
 void apply_preset(const CLI::App& app, Options& options) {
   if (options.preset.empty()) return;
-  for (const Preset& preset : kPresets) {
-    if (options.preset != preset.name) continue;
-    if (!app.count("--optimizer")) options.optimizer = preset.optimizer;
-    if (!app.count("--schedule")) options.schedule = preset.schedule;
-    if (!app.count("--lr")) options.learning_rate = preset.learning_rate;
-    if (!app.count("--epochs")) options.epochs = preset.epochs;
-    if (!app.count("--batch-size")) options.batch_size = preset.batch_size;
-    return;
-  }
-  throw ValueError(fmt::format("no preset is called '{}'; known are baseline", options.preset));
+  const Preset& preset = find_preset(options.preset, options.model);
+  auto take = [&app](const char* option, auto& target, const auto& value) {
+    if (!app.count(option)) target = value;
+  };
+  if (*preset.data) take("--data", options.data, preset.data);
+  take("--optimizer", options.optimizer, preset.optimizer);
+  take("--schedule", options.schedule, preset.schedule);
+  take("--lr", options.learning_rate, preset.learning_rate);
+  take("--warm-up", options.warm_up, preset.warm_up);
+  take("--epochs", options.epochs, preset.epochs);
+  take("--batch-size", options.batch_size, preset.batch_size);
+  take("--steps", options.max_steps, preset.max_steps);
+  take("--normalize", options.normalize, preset.normalize);
+  take("--validate", options.validate, preset.validate);
 }
 
 /// What a checkpoint remembers of the command line, so that --resume goes on with it: option → value.
@@ -81,9 +105,13 @@ std::map<std::string, std::string> remembered(const Options& o) {
   return {{"--optimizer", o.optimizer},
           {"--schedule", o.schedule},
           {"--lr", fmt::format("{}", o.learning_rate)},
+          {"--warm-up", fmt::format("{}", o.warm_up)},
           {"--epochs", fmt::format("{}", o.epochs)},
           {"--batch-size", fmt::format("{}", o.batch_size)},
           {"--limit-batches", fmt::format("{}", o.limit_batches)},
+          {"--steps", fmt::format("{}", o.max_steps)},
+          {"--validate", o.validate},
+          {"--normalize", o.normalize ? "true" : "false"},
           {"--seed", fmt::format("{}", o.seed)},
           {"--data", o.data},
           {"--device", o.settings.device},
@@ -138,8 +166,12 @@ void continue_with(const CLI::App& app, const Checkpoint& from, Options& o) {
   o.schedule = saved.text("--schedule");
   o.data = saved.text("--data");
   o.learning_rate = saved.number<double>("--lr");
+  o.warm_up = saved.number<double>("--warm-up");
   o.batch_size = std::max<int64_t>(saved.number<int64_t>("--batch-size"), 1);
   o.limit_batches = saved.number<int64_t>("--limit-batches");
+  o.max_steps = saved.number<int64_t>("--steps");
+  o.validate = saved.text("--validate");
+  o.normalize = saved.text("--normalize") == "true";
   o.seed = saved.number<uint64_t>("--seed");
   o.epochs = saved.number<int64_t>("--epochs");
   o.settings.device = saved.text("--device");
@@ -178,10 +210,13 @@ void write_config(const Options& o, Device device, const std::string& run) {
                      {"optimizer", o.optimizer},
                      {"learning_rate", o.learning_rate},
                      {"schedule", o.schedule},
+                     {"warm_up", o.warm_up},
+                     {"normalize", o.normalize},
                      {"seed", int64_t(o.seed)},
                      {"threads", num_threads()},
                      {"deterministic", o.settings.deterministic},
                      {"limit_batches", o.limit_batches},
+                     {"steps", o.max_steps},
                      {"treadle", version()}};
   std::ostringstream text;
   text << config << "\n";
@@ -192,10 +227,12 @@ void write_config(const Options& o, Device device, const std::string& run) {
 void append_metrics(const Options& o, const EpochReport& report) {
   nlohmann::json line = {{"epoch", report.epoch},
                          {"train_loss", report.train_loss},
-                         {"test_loss", report.validation.loss},
-                         {"test_accuracy", report.validation.accuracy},
                          {"seconds", report.seconds},
                          {"learning_rate", report.learning_rate}};
+  if (!report.validation.total.empty()) {
+    line["test_loss"] = report.validation.loss;
+    line["test_accuracy"] = report.validation.accuracy;
+  }
   auto path = std::filesystem::path(o.out) / "metrics.jsonl";
   std::ofstream file(path, std::ios::app);
   file << line.dump() << std::endl;
@@ -258,7 +295,9 @@ class Training {
     BatchSampler sampler(data_.train.size(), o_.batch_size, o_.seed);
     int64_t steps = sampler.batches_per_epoch();
     if (o_.limit_batches > 0) steps = std::min(steps, o_.limit_batches);
-    return Schedule::named(o_.schedule, o_.learning_rate, steps * o_.epochs);
+    steps *= o_.epochs;
+    if (o_.max_steps > 0) steps = std::min(steps, o_.max_steps);
+    return Schedule::named(o_.schedule, o_.learning_rate, steps, o_.warm_up);
   }
 
   FitOptions fit_options() {
@@ -268,11 +307,14 @@ class Training {
     fit.seed = o_.seed;
     fit.device = device_;
     fit.limit_batches = o_.limit_batches;
+    fit.max_steps = o_.max_steps;
+    fit.validate_last_only = o_.validate == "last";
     fit.folder = o_.out;
     fit.description.model = o_.model;
     fit.description.classes = data_.train.classes;
     fit.description.input = data_.train.image_shape;
     fit.description.dataset = o_.data;
+    if (o_.normalize) fit.description.normalization = measure_normalization(data_.train);
     fit.description.training = remembered(o_);
     fit.description.training["run"] = run_name_;
     fit.resume = o_.resume ? &resumed_ : nullptr;
@@ -359,7 +401,8 @@ class Training {
 
 Action add_train(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("MODEL", o->model, "mlp, lenet5, fashion_cnn; `treadle models` lists them")->required();
+  app.add_option("MODEL", o->model, "mlp, lenet5, fashion_cnn, mnist_cnn; `treadle models` lists them")
+      ->required();
   app.add_option("--data", o->data, "fashion-mnist, mnist, cifar-10 or a folder")->capture_default_str();
   app.add_option("--epochs", o->epochs, "Passes over the training images")
       ->check(CLI::Range(int64_t(1), kMost))
@@ -371,12 +414,24 @@ Action add_train(CLI::App& app) {
   app.add_option("--lr", o->learning_rate, "Learning rate")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--schedule", o->schedule, "constant or cosine (to 0 over all steps)")
+  app.add_option("--schedule", o->schedule,
+                 "constant; cosine, linear: to 0 over all steps; one-cycle: a linear rise first")
       ->capture_default_str();
-  app.add_option("--preset", o->preset, "A named recipe: baseline");
+  app.add_option("--warm-up", o->warm_up, "Share of the steps in which one-cycle rises")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
+  app.add_option("--preset", o->preset,
+                 "A named recipe: baseline; fast (fashion_cnn on Fashion-MNIST, mnist_cnn on MNIST)");
+  app.add_flag("--normalize", o->normalize,
+               "Subtract the mean of the training pixels, divide by their deviation");
   app.add_option("--seed", o->seed, "Initial weights and the order of images")->capture_default_str();
   app.add_option("--limit-batches", o->limit_batches, "Stop each epoch after so many batches; 0: no limit")
       ->check(CLI::Range(int64_t(0), kMost));
+  app.add_option("--steps", o->max_steps, "End the run after so many steps; 0: after all epochs")
+      ->check(CLI::Range(int64_t(0), kMost));
+  app.add_option("--validate", o->validate, "After each epoch, or once after the last: each or last")
+      ->check(CLI::IsMember({"each", "last"}))
+      ->capture_default_str();
   app.add_option("--out", o->out, "Run folder; default runs/MODEL");
   app.add_flag("--resume", o->resume, "Go on from last.safetensors in the run folder");
   add_run_settings(app, o->settings);

@@ -23,11 +23,13 @@ def timed(command, contender):
 def twin_options(config):
     """Returns the options of train_twin.py that repeat a run of the program, from its config.toml."""
     names = {"model": "--model", "data": "--data", "epochs": "--epochs", "batch_size": "--batch", "seed": "--seed"}
-    names |= {"learning_rate": "--lr", "optimizer": "--optimizer", "schedule": "--schedule"}
+    names |= {"learning_rate": "--lr", "optimizer": "--optimizer", "schedule": "--schedule", "warm_up": "--warm-up"}
+    names |= {"steps": "--steps"}
     missing = [key for key in names if key not in config]
     if missing:
         raise ContenderFailed(f"the program's config.toml does not say {', '.join(missing)}")
-    return [word for key, option in names.items() for word in (option, str(config[key]))]
+    options = [word for key, option in names.items() for word in (option, str(config[key]))]
+    return options + ["--normalize"] * bool(config.get("normalize"))
 
 
 def run_recipe(treadle, cell, limit_batches=0):

@@ -25,11 +25,19 @@ OPTIMIZERS = {
     "adam": torch.optim.Adam,
     "adamw": torch.optim.AdamW,
 }
-# name -> the share of the learning rate at a share of all steps
+
+
+def one_cycle(step, steps, warm_up):
+    progress = min((step + 1) / (steps + 1), 1)
+    return progress / warm_up if progress < warm_up else (1 - progress) / (1 - warm_up)
+
+
+# name -> the share of the learning rate in a step; treadle/optim/schedule.h has the formulas
 SCHEDULES = {
-    "constant": lambda done: 1.0,
-    "cosine": lambda done: (1 + math.cos(math.pi * done)) / 2,
-    "linear": lambda done: 1 - done,
+    "constant": lambda step, steps, warm_up: 1.0,
+    "cosine": lambda step, steps, warm_up: (1 + math.cos(math.pi * min(1.0, step / steps))) / 2,
+    "linear": lambda step, steps, warm_up: 1 - min(1.0, step / steps),
+    "one-cycle": one_cycle,
 }
 
 
@@ -42,6 +50,9 @@ def parse_arguments(words=None):
     parser.add_argument("--lr", type=float, default=1e-3)
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adam")
     parser.add_argument("--schedule", choices=SCHEDULES, default="cosine", help="of the learning rate, over all steps")
+    parser.add_argument("--warm-up", type=float, default=0.2, help="share of the steps in which one-cycle rises")
+    parser.add_argument("--steps", type=int, default=0, help="end the run after so many steps; 0: after all epochs")
+    parser.add_argument("--normalize", action="store_true", help="subtract the pixels' mean, divide by their deviation")
     parser.add_argument("--constant", action="store_const", const="constant", dest="schedule", help="no decay")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit-batches", type=int, default=0, help="batches of an epoch; 0: all")
@@ -55,8 +66,9 @@ def load_tensors(name, split):
     return images.float().div_(255).contiguous(memory_format=torch.channels_last), labels.long()
 
 
-def make_schedule(optimizer, steps, name):
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: SCHEDULES[name](min(1.0, step / steps)))
+def make_schedule(optimizer, steps, arguments):
+    share = SCHEDULES[arguments.schedule]
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: share(step, steps, arguments.warm_up))
 
 
 def train_epoch(model, images, labels, optimizer, schedule, batches, batch):
@@ -73,24 +85,24 @@ def train_epoch(model, images, labels, optimizer, schedule, batches, batch):
     return total / batches
 
 
-def train(model, arguments):
+def train(model, images, labels, arguments):
     """Trains by the recipe and returns the seconds it took."""
-    images, labels = load_tensors(arguments.data, "train")
     batches = -(-len(labels) // arguments.batch)
     batches = min(batches, arguments.limit_batches or batches)
     optimizer = OPTIMIZERS[arguments.optimizer](model.parameters(), lr=arguments.lr, fused=True)
-    schedule = make_schedule(optimizer, arguments.epochs * batches, arguments.schedule)
+    steps = arguments.epochs * batches
+    steps = min(steps, arguments.steps or steps)
+    schedule = make_schedule(optimizer, steps, arguments)
     start = time.perf_counter()
-    for epoch in range(1, arguments.epochs + 1):
-        loss = train_epoch(model, images, labels, optimizer, schedule, batches, arguments.batch)
-        print(f"epoch {epoch}: loss {loss:.4f}", file=sys.stderr)
+    for first in range(0, steps, batches):
+        loss = train_epoch(model, images, labels, optimizer, schedule, min(batches, steps - first), arguments.batch)
+        print(f"step {min(first + batches, steps)}: loss {loss:.4f}", file=sys.stderr)
     return time.perf_counter() - start
 
 
 @torch.inference_mode()
-def evaluate(model, arguments):
-    """Returns (accuracy, mean loss) on the test images."""
-    images, labels = load_tensors(arguments.data, "t10k")
+def evaluate(model, images, labels):
+    """Returns (accuracy, mean loss)."""
     logits = torch.cat([model(part) for part in images.split(500)])
     accuracy = (logits.argmax(1) == labels).float().mean().item()
     return accuracy, F.cross_entropy(logits, labels).item()
@@ -100,11 +112,16 @@ def main():
     arguments = parse_arguments()
     torch.manual_seed(arguments.seed)
     model = MODELS[arguments.model]().to(memory_format=torch.channels_last)
-    seconds = train(model, arguments)
-    accuracy, loss = evaluate(model.eval(), arguments)
+    images, labels = load_tensors(arguments.data, "train")
+    mean, deviation = (images.mean().item(), images.std().item()) if arguments.normalize else (0.0, 1.0)
+    if arguments.normalize:
+        images.sub_(mean).div_(deviation)
+    seconds = train(model, images, labels, arguments)
+    images, labels = load_tensors(arguments.data, "t10k")
+    accuracy, loss = evaluate(model.eval(), images.sub_(mean).div_(deviation), labels)
     if arguments.save:
         save_file({name: value.contiguous() for name, value in model.state_dict().items()}, arguments.save)
-    keys = ("model", "data", "epochs", "batch", "lr", "seed", "optimizer", "schedule")
+    keys = ("model", "data", "epochs", "steps", "batch", "lr", "seed", "optimizer", "schedule", "normalize")
     result = {key: getattr(arguments, key) for key in keys} | {"train_seconds": seconds}
     print(json.dumps(result | {"test_accuracy": accuracy, "test_loss": loss, "torch": torch.__version__}))
 

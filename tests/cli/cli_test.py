@@ -161,6 +161,30 @@ class Training(ProgramTest):
         predicted = last_json(run("predict", checkpoint, self.folder / "band.png", "--json"))
         self.assertEqual(len(predicted["results"][0]["predictions"]), 3)
 
+    def test_presets_fill_in_what_is_not_given(self):
+        def settings(model, *words):
+            result = self.train("--preset", "fast", "--epochs", 1, *words, model=model)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return (self.folder / "run/config.toml").read_text()
+
+        fashion, digits = settings("fashion_cnn"), settings("mnist_cnn", "--batch-size", 16)
+        for text in (fashion, digits):
+            self.assertIn("schedule = 'one-cycle'", text)
+            self.assertIn("epochs = 1", text)
+        self.assertIn("normalize = true", fashion)
+        self.assertIn("batch_size = 16", digits)
+        self.assert_fails(self.train("--preset", "fast"), 2, "mlp has no preset", "baseline")
+
+    def test_a_limit_of_steps_and_one_validation(self):
+        words = ["--epochs", 3, "--steps", 19, "--validate", "last", "--batch-size", 8, "--normalize"]
+        report = last_json(self.train(*words))
+        self.assertEqual(len(report["losses"]), 19)
+        lines = [json.loads(line) for line in (self.folder / "run/metrics.jsonl").read_text().splitlines()]
+        self.assertEqual(["test_accuracy" in line for line in lines], [False, False, True])
+        checkpoint = self.folder / "run/best.safetensors"
+        self.assertEqual(last_json(run("eval", checkpoint, "--data", self.data, "--json"))["test_accuracy"], report["test_accuracy"])
+        self.assertEqual(last_json(self.train("--resume"))["losses"], [])
+
     def test_deterministic_runs_are_equal(self):
         first, second = (last_json(self.train("--deterministic", "--epochs", 2, model="lenet5", out=out)) for out in "ab")
         self.assertEqual(first["losses"], second["losses"])
