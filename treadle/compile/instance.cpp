@@ -317,7 +317,10 @@ void ProgramInstance::replay() {
 }
 
 void ProgramInstance::run(std::span<const Tensor> arguments, std::span<Tensor> results) {
-  if (scratch_grew_) plan_scratch();
+  if (scratch_grew_) {
+    graph_.reset();  // it has the old addresses
+    plan_scratch();
+  }
   if (graph_wanted_)
     bind_fixed(arguments);
   else
