@@ -189,8 +189,7 @@ TEST(Failure, ReadingACapturedTensorWhileRecording) {
 TEST(Failure, AModuleThatTheFunctionMakesIsNotMissed) {
   auto f = compile(
       [](Tensor x) {
-        Generator generator(1);
-        Linear layer(3, 2, {}, generator);
+        Linear layer(3, 2);
         return layer(x) * 1.0;
       },
       kDeclared);

@@ -75,7 +75,7 @@ class VariantFile : public ::testing::Test {
 
   fs::path folder_;
   std::optional<std::string> before_;
-  int folders_ = 0;
+  static inline int folders_ = 0;  ///< so that no test meets what another one remembered
   static inline std::vector<pid_t> children_;
 };
 
