@@ -34,10 +34,12 @@ Strided<N> nest_of(std::span<const TensorView> operands) {
   return make_strided<N>(operands[0].shape, strides);
 }
 
-/// The operands of a call in groups of N; empty parameters are left out.
+/// The operands of a call in groups of N; empty parameters are left out. The thread's next call uses the list
+/// again, so that a training step allocates nothing.
 template <int N>
-std::vector<Group<N>> groups_of(std::span<const TensorView> operands) {
-  std::vector<Group<N>> groups;
+const std::vector<Group<N>>& groups_of(std::span<const TensorView> operands) {
+  static thread_local std::vector<Group<N>> groups;
+  groups.clear();
   groups.reserve(operands.size() / N);
   for (; !operands.empty(); operands = operands.subspan(N)) {
     if (operands[0].numel() == 0) continue;
@@ -134,7 +136,7 @@ void run(const Call& call, std::span<const TensorView> operands, int numbers) {
     const TensorView& given = call.input(numbers);
     n = {given.as<double>()[0], given.as<double>()[given.strides[0]]};
   }
-  const auto groups = groups_of<Rule::kOperands>(operands);
+  const auto& groups = groups_of<Rule::kOperands>(operands);
   with_floating_type(operands[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     update_groups<T>(Rule::template step<HostCompute<T>>(options, n), groups);
