@@ -7,7 +7,8 @@ from onnx import TensorProto, checker, helper, numpy_helper
 FASHION_CNN = ["conv1:0", "pool", "relu", "conv2:0", "pool", "relu", "flatten", "fc1", "relu", "fc2"]
 LENET5 = ["conv1:2", "relu", "pool", "conv2:0", "relu", "pool", "flatten", "fc1", "relu", "fc2", "relu", "fc3"]
 MLP = ["flatten", "fc1", "relu", "fc2"]
-LAYERS = {"mlp": MLP, "lenet5": LENET5, "fashion_cnn": FASHION_CNN}
+MNIST_CNN = ["conv1:0", "pool", "relu", "conv2:0", "pool", "relu", "flatten", "fc"]
+LAYERS = {"mlp": MLP, "lenet5": LENET5, "fashion_cnn": FASHION_CNN, "mnist_cnn": MNIST_CNN}
 
 
 def relu_first(layers):

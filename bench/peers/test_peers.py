@@ -129,14 +129,15 @@ class Markers(unittest.TestCase):
 class Recipes(unittest.TestCase):
     CONFIG = {
         "run": "1", "model": "mlp", "data": "mnist", "epochs": 3, "batch_size": 64, "optimizer": "adamw",
-        "learning_rate": 0.002, "schedule": "cosine", "seed": 7,
+        "learning_rate": 0.002, "schedule": "one-cycle", "warm_up": 0.3, "steps": 50, "normalize": True, "seed": 7,
     }  # fmt: skip
 
     def test_the_twin_repeats_the_programs_run(self):
         arguments = train_twin.parse_arguments([str(word) for word in twin_options(self.CONFIG)])
         for name, key in (("batch", "batch_size"), ("lr", "learning_rate"), ("data", "data"), ("seed", "seed")):
             self.assertEqual(getattr(arguments, name), self.CONFIG[key])
-        self.assertEqual((arguments.optimizer, arguments.schedule, arguments.epochs), ("adamw", "cosine", 3))
+        self.assertEqual((arguments.optimizer, arguments.schedule, arguments.epochs), ("adamw", "one-cycle", 3))
+        self.assertEqual((arguments.warm_up, arguments.steps, arguments.normalize), (0.3, 50, True))
 
     def test_a_setting_that_is_missing_is_named(self):
         with self.assertRaisesRegex(contenders.ContenderFailed, "schedule"):
@@ -145,9 +146,12 @@ class Recipes(unittest.TestCase):
     def test_schedules_are_treadles(self):
         for name, halfway, end in (("constant", 1, 1), ("cosine", 0.5, 0), ("linear", 0.5, 0)):
             at = train_twin.SCHEDULES[name]
-            self.assertEqual(at(0), 1)
-            self.assertAlmostEqual(at(0.5), halfway)
-            self.assertAlmostEqual(at(1), end)
+            self.assertEqual(at(0, 10, 0.2), 1)
+            self.assertAlmostEqual(at(5, 10, 0.2), halfway)
+            self.assertAlmostEqual(at(10, 10, 0.2), end)
+        shares = [train_twin.one_cycle(step, 9, 0.2) for step in range(9)]  # rises over two tenths, then falls
+        for share, wanted in zip(shares, (0.5, 1, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125)):
+            self.assertAlmostEqual(share, wanted)
 
 
 TREADLE = contenders.ROOT / "build" / "release" / "treadle"
