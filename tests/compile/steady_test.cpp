@@ -42,12 +42,18 @@ void* counted(size_t bytes, size_t alignment) {
 }  // namespace
 
 // Every allocation of this program by C++ code is counted.
-void* operator new(size_t bytes) { return counted(bytes, 1); }
-void* operator new(size_t bytes, std::align_val_t alignment) { return counted(bytes, size_t(alignment)); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void* operator new(size_t bytes) { return counted(bytes, 1); }
+[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, size_t(alignment));
+}
+[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  ++news_made;
+  return std::malloc(bytes);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace treadle {
 namespace {

@@ -27,11 +27,12 @@ class CpuRuntime final : public Runtime {
     return memory;
   }
   void free(void* memory) noexcept override { std::free(memory); }
+  // Nothing may be copied from or to null: an empty vector has no address.
   void copy_from_host(void* target, const void* source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
+    if (bytes > 0) std::memcpy(target, source, bytes);
   }
   void copy_to_host(void* target, const void* source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
+    if (bytes > 0) std::memcpy(target, source, bytes);
   }
   void copy_within(void* target, const void* source, size_t bytes) override {
     std::memmove(target, source, bytes);
