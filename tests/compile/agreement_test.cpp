@@ -327,6 +327,20 @@ TEST(Agreement, InputOfTheGradientUpdatedBeforeBackwardThrows) {
   EXPECT_EQ(world.v.to_doubles(), before);
 }
 
+TEST(Agreement, AFailedBackwardPassThatTheFunctionCatches) {
+  expect_agreement([](World& world, const Tensor& x) -> std::vector<Tensor> {
+    zero_gradients(world);
+    Tensor loss = loss_of(world, x);
+    loss.backward();
+    try {
+      loss.backward();  // its graph is freed
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const AutogradError&) {
+    }
+    return {loss, relu(linear(x, world.w.detach()))};
+  });
+}
+
 TEST(Agreement, LeafUsedBeforeAndAfterItsUpdate) {
   expect_agreement(
       [](World& world, const Tensor& x) -> std::vector<Tensor> {

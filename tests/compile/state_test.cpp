@@ -19,6 +19,7 @@
 #include "treadle/ops/pointwise.h"
 #include "treadle/ops/random.h"
 #include "treadle/ops/reduce.h"
+#include "treadle/ops/views.h"
 #include "treadle/optim/sgd.h"
 
 namespace treadle {
@@ -75,6 +76,19 @@ TEST(State, LoadedAndMovedParametersAreSeen) {
   expect_same(to(x, simt), 1);  // the program of the old place is gone
   model->to(kCpu);
   expect_same(x, 1);
+}
+
+TEST(State, AnotherViewOfTheSameMemoryIsSeen) {
+  Tensor w = Tensor::from({1, 2, 3, 4}, {2, 2});
+  auto f = compile([&](Tensor x) { return x * w; }, kUnfused);
+  Tensor x = full({2, 2}, 1);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(f(x).to_vector<float>(), w.to_vector<float>()) << i;
+    EXPECT_EQ(f(x).to_vector<float>(), w.to_vector<float>()) << i;
+    w.assign(transpose(w, 0, 1));
+  }
+  w.assign(slice(w, 0, 1, 2));
+  EXPECT_EQ(f(x).to_vector<float>(), (x * w).to_vector<float>());
 }
 
 TEST(State, SettingsMakeOtherPrograms) {

@@ -30,6 +30,7 @@ namespace {
 
 std::atomic<uint64_t> news_made{0};
 
+#ifndef __SANITIZE_ADDRESS__
 void* counted(size_t bytes, size_t alignment) {
   ++news_made;
   void* memory = alignment <= alignof(std::max_align_t)
@@ -39,21 +40,23 @@ void* counted(size_t bytes, size_t alignment) {
   return memory;
 }
 
+#endif
+
 }  // namespace
 
-// Every allocation of this program by C++ code is counted.
-[[gnu::noinline]] void* operator new(size_t bytes) { return counted(bytes, 1); }
-[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
+// Every allocation by C++ code is counted, that of shared libraries too. Inlined, the functions would look
+// mismatched to the compiler; the address sanitizer keeps its own.
+#ifndef __SANITIZE_ADDRESS__
+#define REPLACED [[gnu::noinline, gnu::visibility("default")]]
+REPLACED void* operator new(size_t bytes) { return counted(bytes, 1); }
+REPLACED void* operator new(size_t bytes, std::align_val_t alignment) {
   return counted(bytes, size_t(alignment));
 }
-[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  ++news_made;
-  return std::malloc(bytes);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+REPLACED void operator delete(void* memory) noexcept { std::free(memory); }
+REPLACED void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+REPLACED void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+REPLACED void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
 
 namespace treadle {
 namespace {

@@ -62,12 +62,14 @@ struct CallSignature {
 
 /// A tensor of the surroundings as it was when it was captured.
 struct CapturedTensor {
-  Tensor tensor;
-  IntrusivePtr<Storage> storage;
+  Tensor tensor, before;  ///< `before` is another handle: assign() does not change it
   bool requires_grad;
-  bool unchanged() const {
-    return tensor.handle()->storage == storage && tensor.requires_grad() == requires_grad;
+  bool has_moved() const {
+    const TensorData &now = *tensor.handle(), &then = *before.handle();
+    return !(now.storage == then.storage) || now.offset != then.offset || !(now.shape == then.shape) ||
+           !(now.strides == then.strides);
   }
+  bool unchanged() const { return !has_moved() && tensor.requires_grad() == requires_grad; }
 };
 
 /// One program, what it holds for, and the instances that are not running.
@@ -100,7 +102,7 @@ struct Entry {
   /// Whether it can hardly hold again: a tensor has moved, or a gradient that it adds to is gone.
   bool is_stale() const {
     for (const CapturedTensor& one : captured)
-      if (!(one.tensor.handle()->storage == one.storage)) return true;
+      if (one.has_moved()) return true;
     for (const LeafSlot& slot : read_gradients)
       if (slot.before.defined() && !(leaf_gradient(slot.leaf).handle() == slot.before.handle())) return true;
     return false;
@@ -296,7 +298,7 @@ class CompiledFunction::State {
     for (const LeafSlot& slot : recorder.leaf_slots())
       if (slot.reads_before) entry->read_gradients.push_back(slot);
     for (const Tensor& tensor : recorder.captured_tensors())
-      entry->captured.push_back({tensor, tensor.handle()->storage, tensor.requires_grad()});
+      entry->captured.push_back({tensor, tensor.detach(), tensor.requires_grad()});
     entry->recorded = std::move(recorded);
     verify_program(program);
     auto instance = std::make_unique<ProgramInstance>(entry->program, uses_graph(program.device));
@@ -306,9 +308,7 @@ class CompiledFunction::State {
   }
 
   void compare_again(Entry& entry, std::span<const Tensor> arguments) {
-    if (entry.lost_dependency()) return;
-    auto again = record(arguments);
-    auto text = difference(*entry.recorded, again);
+    auto text = entry.lost_dependency() ? "" : difference(*entry.recorded, record(arguments));
     require<RecordingError>(
         text.empty(),
         "a compiled function was recorded again for its second call, and differs: {}. A C++ number or a "

@@ -18,7 +18,8 @@ class RefCounted {
   void release() const {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  int use_count() const { return count_.load(std::memory_order_relaxed); }
+  /// Who sees that it is the last owner sees what the others did before they let go.
+  int use_count() const { return count_.load(std::memory_order_acquire); }
 
  private:
   mutable std::atomic<int> count_{0};
