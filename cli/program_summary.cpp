@@ -4,6 +4,7 @@
 #include "treadle/models/model.h"
 #include "treadle/ops/copy.h"
 #include "treadle/ops/cross_entropy.h"
+#include "treadle/ops/random.h"
 
 namespace treadle::cli {
 
@@ -14,7 +15,9 @@ ProgramSource program_source(const std::string& name, const std::string& optimiz
   source.model = make_model(name);
   source.model->to(device);
   source.optimizer = make_optimizer(optimizer, source.model->named_parameters(), 0.01);
-  source.images = Tensor::zeros({batch, info.input[0], info.input[1], info.input[2]}, DType::f32, device);
+  Generator generator;
+  source.images =
+      to(rand({batch, info.input[0], info.input[1], info.input[2]}, DType::f32, kCpu, generator), device);
   source.labels = Tensor::zeros({batch}, DType::i64, device);
   return source;
 }

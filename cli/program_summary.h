@@ -16,7 +16,7 @@ struct ProgramSource {
   Tensor images, labels;
 };
 
-/// A fresh model on `device`, with zeros as images.
+/// A fresh model on `device`, with noise as images: variants are measured on them.
 ProgramSource program_source(const std::string& model, const std::string& optimizer, int64_t batch,
                              Device device);
 
