@@ -3,8 +3,8 @@
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
 #include "treadle/ops/copy.h"
-#include "treadle/ops/cross_entropy.h"
 #include "treadle/ops/random.h"
+#include "treadle/train/training_step.h"
 
 namespace treadle::cli {
 
@@ -30,13 +30,7 @@ ModelPrograms make_programs(ProgramSource& source) {
     predict(source.images);
     programs.inference = predict.programs()[0];
   }
-  auto step = compile([&](Tensor images, Tensor labels) {
-    source.optimizer->zero_grad();
-    Tensor loss = cross_entropy((*source.model)(images), labels);
-    loss.backward();
-    source.optimizer->step();
-    return loss;
-  });
+  auto step = compile(TrainingStep{*source.model, *source.optimizer});
   step(source.images, source.labels);
   programs.training = step.programs()[0];
   return programs;

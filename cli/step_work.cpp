@@ -9,7 +9,7 @@
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
-#include "treadle/ops/cross_entropy.h"
+#include "treadle/train/training_step.h"
 
 namespace treadle::cli {
 
@@ -35,7 +35,8 @@ StepWork::StepWork(const StepChoice& choice, Device device)
       data_(load_dataset(choice.data).train),
       sampler_(data_.size(), choice.batch, 0),
       step_([this](std::span<const Tensor> batch) {
-        return std::vector{choice_.mode == "train" ? train(batch[0], batch[1]) : infer(batch[0])};
+        const bool train = choice_.mode == "train";
+        return std::vector{train ? TrainingStep{*model_, *optimizer_}(batch[0], batch[1]) : infer(batch[0])};
       }) {
   if (choice.checkpoint.empty()) {
     model_ = make_model(choice.model);
@@ -51,14 +52,6 @@ StepWork::StepWork(const StepChoice& choice, Device device)
 }
 
 Batch StepWork::next_batch() { return make_batch(data_, sampler_.next(), normalization_, device_); }
-
-Tensor StepWork::train(const Tensor& images, const Tensor& labels) {
-  Tensor loss = cross_entropy((*model_)(images), labels);
-  optimizer_->zero_grad();
-  loss.backward();
-  optimizer_->step();
-  return loss;
-}
 
 Tensor StepWork::infer(const Tensor& images) {
   NoGrad no_grad;

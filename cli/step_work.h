@@ -47,7 +47,6 @@ class StepWork {
   std::vector<double> density();
 
  private:
-  Tensor train(const Tensor& images, const Tensor& labels);
   Tensor infer(const Tensor& images);
   Batch next_batch();
 

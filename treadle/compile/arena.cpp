@@ -1,47 +1,48 @@
-#include <algorithm>
-#include <numeric>
+#include "treadle/compile/arena.h"
 
-#include "treadle/compile/program.h"
+#include <algorithm>
 
 namespace treadle {
 namespace {
 
-constexpr size_t kAlignment = 64;
-
-size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-bool overlap_in_time(const ProgramBuffer& a, const ProgramBuffer& b) {
-  return a.first <= b.last && b.first <= a.last;
+bool lies_in_arena(const ProgramBuffer& buffer) {
+  return buffer.kind == ProgramBuffer::Kind::arena && buffer.first >= 0;
 }
 
-/// The lowest offset at which `buffer` lies over none of the `placed` that are alive with it.
-size_t lowest_place(const ProgramBuffer& buffer, const std::vector<const ProgramBuffer*>& placed) {
+bool is_lower(const ProgramBuffer* a, const ProgramBuffer* b) { return a->offset < b->offset; }
+
+}  // namespace
+
+size_t lowest_place(const std::vector<const ProgramBuffer*>& placed, int first, int last, size_t bytes) {
   size_t offset = 0;
-  for (const ProgramBuffer* other : placed) {  // by rising offset
-    if (!overlap_in_time(buffer, *other)) continue;
-    if (offset + aligned(buffer.bytes) <= other->offset) break;
-    offset = std::max(offset, other->offset + aligned(other->bytes));
+  for (const ProgramBuffer* other : placed) {
+    if (other->last < first || last < other->first) continue;
+    if (offset + arena_aligned(bytes) <= other->offset) break;
+    offset = std::max(offset, other->offset + arena_aligned(other->bytes));
   }
   return offset;
 }
 
-}  // namespace
+std::vector<const ProgramBuffer*> placed_buffers(const std::vector<ProgramBuffer>& buffers) {
+  std::vector<const ProgramBuffer*> placed;
+  for (const ProgramBuffer& buffer : buffers)
+    if (lies_in_arena(buffer)) placed.push_back(&buffer);
+  std::sort(placed.begin(), placed.end(), is_lower);
+  return placed;
+}
 
 size_t plan_arena(std::vector<ProgramBuffer>& buffers) {
   std::vector<ProgramBuffer*> order;
   for (ProgramBuffer& buffer : buffers)
-    if (buffer.kind == ProgramBuffer::Kind::arena && buffer.first >= 0) order.push_back(&buffer);
+    if (lies_in_arena(buffer)) order.push_back(&buffer);
   std::stable_sort(order.begin(), order.end(),
                    [](const ProgramBuffer* a, const ProgramBuffer* b) { return a->bytes > b->bytes; });
   std::vector<const ProgramBuffer*> placed;
   size_t size = 0;
   for (ProgramBuffer* buffer : order) {
-    buffer->offset = lowest_place(*buffer, placed);
-    size = std::max(size, buffer->offset + aligned(buffer->bytes));
-    auto after =
-        std::upper_bound(placed.begin(), placed.end(), buffer->offset,
-                         [](size_t offset, const ProgramBuffer* other) { return offset < other->offset; });
-    placed.insert(after, buffer);
+    buffer->offset = lowest_place(placed, buffer->first, buffer->last, buffer->bytes);
+    size = std::max(size, buffer->offset + arena_aligned(buffer->bytes));
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), buffer, is_lower), buffer);
   }
   return size;
 }

@@ -20,7 +20,6 @@ namespace {
 /// What decides, beside captured state, which program serves a call.
 struct CallSignature {
   std::vector<TensorSpec> specs;
-  std::vector<bool> requires_grad;
   Device device;
   bool gradient_mode = true;
   Settings settings;
@@ -29,7 +28,6 @@ struct CallSignature {
     CallSignature signature;
     for (const Tensor& argument : arguments) {
       signature.specs.push_back(TensorSpec::of(argument));
-      signature.requires_grad.push_back(argument.requires_grad());
       signature.device = argument.device();
     }
     signature.gradient_mode = treadle::gradient_mode();
@@ -43,8 +41,7 @@ struct CallSignature {
     for (size_t i = 0; i < specs.size(); ++i) {
       const Tensor& argument = arguments[i];
       if (!(argument.shape() == specs[i].shape) || !(argument.strides() == specs[i].strides) ||
-          argument.dtype() != specs[i].dtype || !(argument.device() == device) ||
-          argument.requires_grad() != requires_grad[i])
+          argument.dtype() != specs[i].dtype || !(argument.device() == device))
         return false;
     }
     const Settings& now = treadle::settings();
@@ -312,8 +309,8 @@ class CompiledFunction::State {
     require<RecordingError>(
         text.empty(),
         "a compiled function was recorded again for its second call, and differs: {}. A C++ number or a "
-        "branch "
-        "inside it is fixed in the program; keep what changes in a tensor, an argument, or the optimizer's "
+        "branch inside it is fixed in the program; keep what changes in a tensor, an argument, or the "
+        "optimizer's "
         "learning rate (set_learning_rate, set_schedule)",
         text);
     entry.recorded.reset();

@@ -1,7 +1,6 @@
 #include "treadle/compile/fusions.h"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 
 #include "treadle/core/error.h"
@@ -17,10 +16,7 @@ namespace {
 
 using Chain = std::vector<const RecordedStep*>;
 
-std::optional<FusedCall> call_of(const char* op, Attributes attributes) {
-  if (!registry().contains(op)) return {};
-  return FusedCall{&op_named(op), std::move(attributes)};
-}
+FusedCall call_of(const char* op, Attributes attributes) { return {&op_named(op), std::move(attributes)}; }
 
 std::optional<FusedCall> conv2d_and_pool(const Conv2dOptions& conv, const MaxPool2dOptions& pool, bool relu) {
   constexpr int64_t kLargestWindow = 254;

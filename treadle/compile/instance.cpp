@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "treadle/compile/arena.h"
 #include "treadle/compile/variant_choice.h"
-#include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/select.h"
@@ -13,20 +13,17 @@ namespace treadle {
 namespace {
 
 using Kind = ProgramBuffer::Kind;
-constexpr size_t kAlignment = 64;
 constexpr size_t kNumbersPerBuffer = 8;  ///< so that each lies on a cache line of its own
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 }  // namespace
 
 void* ReplayWorkspace::take(size_t bytes) {
   const size_t begin = taken_;
-  taken_ += std::max(aligned(bytes), kAlignment);
+  taken_ += arena_aligned(std::max<size_t>(bytes, 1));
   if (taken_ <= bytes_) return memory_ + begin;
   overflow_.push_back(make_intrusive<Storage>(device_, bytes));
   return overflow_.back()->data();
@@ -62,10 +59,8 @@ ProgramInstance::ProgramInstance(std::shared_ptr<Program> program, bool graph)
 void ProgramInstance::find_mutations() {
   first_mutation_ = program_->steps.size();
   for (size_t i = program_->steps.size(); i-- > 0;) {
-    const ProgramStep& step = program_->steps[i];
-    for (int index : mutated_inputs(*step.op, int(step.inputs.size()))) {
-      const auto& storage =
-          program_->buffers[size_t(program_->values[size_t(step.inputs[size_t(index)])].buffer)].storage;
+    for (int value : mutated_values(program_->steps[i])) {
+      const auto& storage = program_->buffer_of(value).storage;
       if (!storage) continue;
       first_mutation_ = i;
       if (std::find(mutated_.begin(), mutated_.end(), storage) == mutated_.end()) mutated_.push_back(storage);
@@ -86,39 +81,22 @@ void* ProgramInstance::address_of(const ProgramBuffer& buffer) const {
   }
 }
 
-/// The lowest place in the arena where nothing lies that is alive at the step.
-size_t free_place(const Program& program, size_t step, size_t bytes) {
-  std::vector<const ProgramBuffer*> alive;
-  for (const ProgramBuffer& buffer : program.buffers)
-    if (buffer.kind == Kind::arena && buffer.first >= 0 && buffer.first <= int(step) &&
-        buffer.last >= int(step))
-      alive.push_back(&buffer);
-  std::sort(alive.begin(), alive.end(),
-            [](const ProgramBuffer* a, const ProgramBuffer* b) { return a->offset < b->offset; });
-  size_t place = 0;
-  for (const ProgramBuffer* buffer : alive) {
-    if (place + bytes <= buffer->offset) break;
-    place = std::max(place, buffer->offset + aligned(buffer->bytes));
-  }
-  return place;
-}
-
 /// Gives each step's scratch a place; the arena grows where there is none. Nothing in the arena outlives a
 /// replay, so it may move between two.
 void ProgramInstance::plan_scratch() {
   scratch_grew_ = false;
   workspace_.use(nullptr, 0);  // lets go of what the allocator gave
   size_t needed = arena_->bytes();
+  const auto placed = placed_buffers(program_->buffers);
   for (size_t i = 0; i < scratch_bytes_.size(); ++i) {
-    scratch_offsets_[i] = free_place(*program_, i, scratch_bytes_[i]);
+    scratch_offsets_[i] = lowest_place(placed, int(i), int(i), scratch_bytes_[i]);
     if (scratch_bytes_[i] > 0) needed = std::max(needed, scratch_offsets_[i] + scratch_bytes_[i]);
   }
   planned_bytes_ = scratch_bytes_;
   if (needed == arena_->bytes()) return;
   arena_ = {};  // the old one goes first
   arena_ = make_intrusive<Storage>(program_->device, needed);
-  for (const Patch& patch : arena_patches_)
-    views_[patch.view].data = static_cast<char*>(arena_->data()) + patch.byte_offset;
+  for (const Patch& patch : arena_patches_) apply(patch, arena_->data());
 }
 
 void ProgramInstance::begin_step(size_t step) {
@@ -151,7 +129,7 @@ void ProgramInstance::add_view(int value) {
   TensorView view;
   if (value != kNoValue) {
     const ProgramValue& place = program_->values[size_t(value)];
-    const ProgramBuffer& buffer = program_->buffers[size_t(place.buffer)];
+    const ProgramBuffer& buffer = program_->buffer_of(value);
     size_t offset = size_t(place.offset) * size_of(place.spec.dtype);
     if (buffer.kind == Kind::input) input_patches_.push_back({buffer.number, views_.size(), offset});
     if (buffer.kind == Kind::output) output_patches_.push_back({buffer.number, views_.size(), offset});
@@ -164,16 +142,20 @@ void ProgramInstance::add_view(int value) {
 }
 
 void ProgramInstance::bind(std::span<const Tensor> arguments) {
-  for (const Patch& patch : input_patches_)
-    views_[patch.view].data =
-        static_cast<char*>(arguments[size_t(patch.buffer_number)].raw()) + patch.byte_offset;
   bind_results();
+  for (const Patch& patch : input_patches_) apply(patch, arguments[size_t(patch.buffer_number)].raw());
+  for (const Patch& patch : output_patches_)
+    apply(patch, output_storages_[size_t(patch.buffer_number)]->data());
+}
+
+void ProgramInstance::apply(const Patch& patch, void* memory) {
+  views_[patch.view].data = static_cast<char*>(memory) + patch.byte_offset;
 }
 
 /// The number of the output buffer that a value lies in; -1 where it lies elsewhere.
 int ProgramInstance::output_of(int value) const {
   if (value == kNoValue) return -1;
-  const ProgramBuffer& buffer = program_->buffers[size_t(program_->values[size_t(value)].buffer)];
+  const ProgramBuffer& buffer = program_->buffer_of(value);
   return buffer.kind == Kind::output ? buffer.number : -1;
 }
 
@@ -212,15 +194,12 @@ void ProgramInstance::bind_results() {
     int output = output_of(value);
     if (output >= 0 && !(result_is_ours_[i] && result_owners_[size_t(output)])) tensor = result_tensor(value);
   });
-  for (const Patch& patch : output_patches_)
-    views_[patch.view].data =
-        static_cast<char*>(output_storages_[size_t(patch.buffer_number)]->data()) + patch.byte_offset;
 }
 
 Tensor ProgramInstance::result_tensor(int value) const {
   const ProgramValue& place = program_->values[size_t(value)];
   auto data = make_intrusive<TensorData>();
-  data->storage = output_storages_[size_t(program_->buffers[size_t(place.buffer)].number)];
+  data->storage = output_storages_[size_t(program_->buffer_of(value).number)];
   data->offset = place.offset;
   data->shape = place.spec.shape;
   data->strides = place.spec.strides;
@@ -231,10 +210,18 @@ Tensor ProgramInstance::result_tensor(int value) const {
 void ProgramInstance::run_host_work() {
   for (const HostWork& work : program_->host_work) {
     if (work.work) work.work();
-    if (work.number >= 0)
-      program_->numbers[size_t(work.number)].write(host_numbers_.data() +
-                                                   size_t(work.number) * kNumbersPerBuffer);
+    write_numbers(work);
   }
+  send_numbers();
+}
+
+void ProgramInstance::write_numbers(const HostWork& work) {
+  if (work.number < 0) return;
+  double* numbers = host_numbers_.data() + size_t(work.number) * kNumbersPerBuffer;
+  program_->numbers[size_t(work.number)].write(numbers);
+}
+
+void ProgramInstance::send_numbers() {
   if (numbers_.defined())
     runtime(program_->device)
         .copy_from_host(numbers_.raw(), host_numbers_.data(), host_numbers_.size() * sizeof(double));
@@ -266,33 +253,22 @@ void ProgramInstance::run_steps() {
   }
 }
 
-/// Bytes from a tensor's first element to the end of its last one.
-size_t bytes_reached(const Tensor& tensor) {
-  size_t last = 0;
-  for (int axis = 0; axis < tensor.rank(); ++axis)
-    last += size_t((tensor.shape()[axis] - 1) * tensor.strides()[axis]);
-  return tensor.numel() == 0 ? 0 : (last + 1) * size_of(tensor.dtype());
-}
-
 void ProgramInstance::bind_fixed(std::span<const Tensor> arguments) {
   Runtime& device = runtime(program_->device);
   fixed_inputs_.resize(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
-    size_t bytes = bytes_reached(arguments[i]);
+    size_t bytes =
+        size_t(reach(arguments[i].shape(), arguments[i].strides())) * size_of(arguments[i].dtype());
     if (!fixed_inputs_[i]) fixed_inputs_[i] = make_intrusive<Storage>(program_->device, bytes);
     if (bytes > 0) device.copy_within(fixed_inputs_[i]->data(), arguments[i].raw(), bytes);
   }
   fixed_outputs_.resize(output_storages_.size());
-  for (const ProgramBuffer& buffer : program_->buffers)
-    if (buffer.kind == Kind::output && !fixed_outputs_[size_t(buffer.number)])
-      fixed_outputs_[size_t(buffer.number)] = make_intrusive<Storage>(program_->device, buffer.bytes);
-  for (const Patch& patch : input_patches_)
-    views_[patch.view].data =
-        static_cast<char*>(fixed_inputs_[size_t(patch.buffer_number)]->data()) + patch.byte_offset;
+  for (size_t i = 0; i < fixed_outputs_.size(); ++i)
+    if (!fixed_outputs_[i]) fixed_outputs_[i] = make_intrusive<Storage>(program_->device, output_bytes_[i]);
   bind_results();
+  for (const Patch& patch : input_patches_) apply(patch, fixed_inputs_[size_t(patch.buffer_number)]->data());
   for (const Patch& patch : output_patches_)
-    views_[patch.view].data =
-        static_cast<char*>(fixed_outputs_[size_t(patch.buffer_number)]->data()) + patch.byte_offset;
+    apply(patch, fixed_outputs_[size_t(patch.buffer_number)]->data());
 }
 
 void ProgramInstance::copy_results() {
@@ -380,13 +356,8 @@ void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool me
   bool open = choose_by_rule();
   if (!open || !measure) return;
   auto saved = save_captured();
-  for (const HostWork& work : program_->host_work)
-    if (work.number >= 0)
-      program_->numbers[size_t(work.number)].write(host_numbers_.data() +
-                                                   size_t(work.number) * kNumbersPerBuffer);
-  if (numbers_.defined())
-    runtime(program_->device)
-        .copy_from_host(numbers_.raw(), host_numbers_.data(), host_numbers_.size() * sizeof(double));
+  for (const HostWork& work : program_->host_work) write_numbers(work);
+  send_numbers();
   auto restore = [&] {
     for (auto& [storage, copy] : saved)
       runtime(program_->device).copy_within(storage->data(), copy->data(), storage->bytes());

@@ -75,7 +75,10 @@ class ProgramInstance {
   int output_of(int value) const;
   bool is_ours(const Tensor& tensor, int value, int holders) const;
   Tensor result_tensor(int value) const;
+  void apply(const Patch& patch, void* memory);
   void run_host_work();
+  void write_numbers(const HostWork& work);
+  void send_numbers();
   void undo_host_work();
   void run_steps();
   void raise_versions();

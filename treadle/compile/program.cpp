@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "treadle/compile/arena.h"
 #include "treadle/compile/fusions.h"
 #include "treadle/compile/step_fusions.h"
 #include "treadle/core/error.h"
@@ -12,12 +13,6 @@ namespace treadle {
 namespace {
 
 using Kind = ProgramBuffer::Kind;
-
-std::vector<int> mutated_values(const ProgramStep& step) {
-  std::vector<int> values;
-  for (int index : mutated_inputs(*step.op, int(step.inputs.size()))) values.push_back(step.inputs[index]);
-  return values;
-}
 
 /// What the function makes of a leaf's gradient.
 struct ChangedGradient {
@@ -66,11 +61,8 @@ class Builder {
   void add_buffers_and_values() {
     for (const RecordedBuffer& buffer : recorder_.buffers()) {
       Kind kind = kind_of(buffer.kind);
-      program_->inputs += kind == Kind::input;
-      const Storage& storage = *buffer.storage;
       program_->buffers.push_back({kind, kind == Kind::captured ? buffer.storage : IntrusivePtr<Storage>(),
-                                   buffer.number, storage.bytes(), -1, -1, 0,
-                                   storage.is_symbolic() ? storage.origin() : "captured"});
+                                   buffer.number, buffer.storage->bytes()});
     }
     for (const RecordedValue& value : recorder_.values())
       program_->values.push_back({value.buffer, value.offset, value.spec});
@@ -106,7 +98,7 @@ class Builder {
     ProgramOutput output;
     if (!tensor.defined()) return output;
     output.value = output_number(value_of(tensor));
-    const ProgramBuffer& buffer = program_->buffers[program_->values[output.value].buffer];
+    const ProgramBuffer& buffer = program_->buffer_of(output.value);
     if (buffer.kind == Kind::captured) output.existing = tensor.detach();
     if (buffer.kind == Kind::input) output.input = buffer.number;
     return output;
@@ -128,8 +120,8 @@ class Builder {
     const RecordedValue& value = recorder_.values()[program_->values.size()];
     while (program_->buffers.size() < recorder_.buffers().size()) {
       const RecordedBuffer& buffer = recorder_.buffers()[program_->buffers.size()];
-      program_->buffers.push_back({kind_of(buffer.kind), buffer.storage, buffer.number,
-                                   buffer.storage->bytes(), -1, -1, 0, "captured"});
+      program_->buffers.push_back(
+          {kind_of(buffer.kind), buffer.storage, buffer.number, buffer.storage->bytes()});
     }
     program_->values.push_back({value.buffer, value.offset, value.spec});
   }
@@ -183,7 +175,6 @@ class Builder {
       kept.push_back(std::move(step));
     }
     program_->steps.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
-    program_->statistics.steps = int(program_->steps.size());
   }
 
   /// One device runs all steps.
@@ -245,10 +236,16 @@ std::vector<ChangedGradient> changed_gradients(const Recorder& recorded, const s
 
 }  // namespace
 
+std::vector<int> mutated_values(const ProgramStep& step) {
+  std::vector<int> values;
+  for (int index : mutated_inputs(*step.op, int(step.inputs.size()))) values.push_back(step.inputs[index]);
+  return values;
+}
+
 bool Program::mutates() const {
   for (const ProgramStep& step : steps)
     for (int value : mutated_values(step))
-      if (buffers[values[value].buffer].kind == Kind::captured) return true;
+      if (buffer_of(value).kind == Kind::captured) return true;
   return false;
 }
 

@@ -25,7 +25,6 @@ struct ProgramBuffer {
   size_t bytes = 0;
   int first = -1, last = -1;  ///< steps that use it
   size_t offset = 0;          ///< in the arena
-  const char* origin = "";
 };
 
 struct ProgramValue {
@@ -57,7 +56,7 @@ struct ExportedGradient : ProgramOutput {
 
 /// Bytes and counts of a program.
 struct ProgramStatistics {
-  int steps = 0, recorded_ops = 0;
+  int recorded_ops = 0;
   size_t arena_bytes = 0;
   size_t separate_bytes = 0;  ///< what the arena's buffers would take without sharing
   size_t output_bytes = 0;
@@ -75,13 +74,18 @@ class TREADLE_API Program {
   std::vector<HostWork> host_work;
   std::vector<std::string> fusions;
   ProgramStatistics statistics;
-  int inputs = 0, output_buffers = 0;
+  int output_buffers = 0;
 
+  /// The buffer that a value lies in.
+  const ProgramBuffer& buffer_of(int value) const { return buffers[size_t(values[size_t(value)].buffer)]; }
   /// Whether a replay writes into captured tensors.
   bool mutates() const;
   /// Steps, operands, fusions, bytes, the arena: what `treadle summary --program` prints.
   std::string to_string() const;
 };
+
+/// The values that a step writes in place.
+std::vector<int> mutated_values(const ProgramStep& step);
 
 /// Builds a program from a recording of a function that returned `outputs`, with fused steps if `fuse` is
 /// set. Throws RecordingError.
@@ -91,9 +95,5 @@ std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vect
 /// Checks a program: operands fit the ops' rules, nothing is read before it is written, nothing lies over
 /// anything that is still needed, every address is inside its memory. Throws Error naming the step.
 void verify_program(const Program& program);
-
-/// Gives every arena buffer an offset such that buffers alive at the same time do not overlap; returns the
-/// bytes of the arena. Largest first, each at the lowest place that is free.
-size_t plan_arena(std::vector<ProgramBuffer>& buffers);
 
 }  // namespace treadle

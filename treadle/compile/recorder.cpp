@@ -104,7 +104,7 @@ bool Recorder::is_ones(int value) const {
 std::vector<Tensor> Recorder::results_of(const Op& op, const std::vector<Tensor>& inputs,
                                          const Attributes& attributes) {
   std::vector<Tensor> results;
-  if (op.group_size > 0 || !op.mutates.empty()) {
+  if (!op.mutates.empty()) {
     for (int index : mutated_inputs(op, int(inputs.size()))) {
       const RecordedBuffer& buffer = buffers_[buffer_of(inputs[index])];
       require<RecordingError>(
@@ -116,8 +116,7 @@ std::vector<Tensor> Recorder::results_of(const Op& op, const std::vector<Tensor>
           buffer.kind == RecordedBuffer::Kind::input
               ? "clone() it, or capture the tensor instead of passing it"
               : "a replay would find what the last one left; make the tensor outside of the function, or "
-                "with "
-                "an op such as full()");
+                "with an op such as full()");
       results.push_back(inputs[index]);
     }
     return results;

@@ -1,7 +1,6 @@
 #include "treadle/compile/step_fusions.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
@@ -30,8 +29,7 @@ class StepEditor {
     if (!recorder_.is_ones(value)) return false;
     int writes = 0;
     for (const ProgramStep& step : program_.steps)
-      for (int index : mutated_inputs(*step.op, int(step.inputs.size())))
-        writes += buffer_of(step.inputs[size_t(index)]) == buffer_of(value);
+      for (int written : mutated_values(step)) writes += buffer_of(written) == buffer_of(value);
     return writes <= 1;
   }
   int buffer_of(int value) const { return program_.values[size_t(value)].buffer; }
@@ -49,10 +47,9 @@ class StepEditor {
   /// Whether a step in [begin, end) writes into the buffer of one of `values` in place.
   bool writes_between(size_t begin, size_t end, const std::vector<int>& values) const {
     for (size_t i = begin; i < end; ++i) {
-      const ProgramStep& step = program_.steps[i];
-      for (int index : mutated_inputs(*step.op, int(step.inputs.size())))
+      for (int written : mutated_values(program_.steps[i]))
         for (int value : values)
-          if (value != kNoValue && buffer_of(value) == buffer_of(step.inputs[size_t(index)])) return true;
+          if (value != kNoValue && buffer_of(value) == buffer_of(written)) return true;
     }
     return false;
   }

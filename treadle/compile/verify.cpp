@@ -9,14 +9,6 @@ namespace {
 
 using Kind = ProgramBuffer::Kind;
 
-/// Elements from the first to the last one reached.
-int64_t reach(const TensorSpec& spec) {
-  if (spec.shape.numel() == 0) return 0;
-  int64_t last = 0;
-  for (int axis = 0; axis < spec.shape.rank(); ++axis) last += (spec.shape[axis] - 1) * spec.strides[axis];
-  return last + 1;
-}
-
 class Verifier {
  public:
   explicit Verifier(const Program& program) : program_(program), written_(program.buffers.size(), false) {
@@ -45,8 +37,9 @@ class Verifier {
 
   void check_bounds(const ProgramValue& value, size_t number) const {
     const ProgramBuffer& buffer = program_.buffers[value.buffer];
-    require<Error>(value.offset >= 0 &&
-                       size_t(value.offset + reach(value.spec)) * size_of(value.spec.dtype) <= buffer.bytes,
+    require<Error>(value.offset >= 0 && size_t(value.offset + reach(value.spec.shape, value.spec.strides)) *
+                                                size_of(value.spec.dtype) <=
+                                            buffer.bytes,
                    "value {} of a program reaches beyond its buffer of {} bytes", number, buffer.bytes);
   }
 

@@ -65,6 +65,13 @@ bool is_dense(const Shape& shape, const Strides& strides) {
   return true;
 }
 
+int64_t reach(const Shape& shape, const Strides& strides) {
+  if (shape.numel() == 0) return 0;
+  int64_t last = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis) last += (shape[axis] - 1) * strides[axis];
+  return last + 1;
+}
+
 int64_t checked_numel(const Shape& shape) {
   // An extent of 0 counts as 1 here, so that strides cannot overflow either.
   int64_t product = 1;

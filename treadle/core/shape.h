@@ -82,6 +82,9 @@ TREADLE_API bool is_channels_last(const Shape& shape, const Strides& strides);
 /// Whether the elements fill one block of memory without gaps or overlap, in any order of axes.
 TREADLE_API bool is_dense(const Shape& shape, const Strides& strides);
 
+/// Elements from the first one to the last one reached (strides are never negative); 0 for an empty shape.
+TREADLE_API int64_t reach(const Shape& shape, const Strides& strides);
+
 /// Product of extents, throwing ShapeError on a negative extent or on overflow of int64.
 TREADLE_API int64_t checked_numel(const Shape& shape);
 

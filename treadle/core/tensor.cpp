@@ -12,15 +12,6 @@ namespace treadle {
 
 namespace {
 
-/// Extent of memory, in elements, from the first element to the last one reached (strides are never
-/// negative).
-int64_t reach(const Shape& shape, const Strides& strides) {
-  if (shape.numel() == 0) return 0;
-  int64_t last = 0;
-  for (int i = 0; i < shape.rank(); ++i) last += (shape[i] - 1) * strides[i];
-  return last + 1;
-}
-
 std::atomic<uint64_t> storages_made{0};
 constexpr uint64_t kNotSymbolic = UINT64_MAX;
 /// While allocation is symbolic: the first storage made since.

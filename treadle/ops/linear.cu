@@ -76,22 +76,8 @@ int64_t parameters(const LinearUpdateOperands& p) { return p.out * (p.in + (p.b 
 
 /// dw and db stand where an update has its parameters.
 LinearUpdateOperands gradient_operands(const Call& call) {
-  const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
-  return {x.shape[0],
-          x.shape[1],
-          dy.shape[1],
-          x.strides[0],
-          x.strides[1],
-          dy.strides[0],
-          dy.strides[1],
-          dw.strides[0],
-          dw.strides[1],
-          1,
-          x.data,
-          dy.data,
-          nullptr,
-          dw.data,
-          call.outputs.size() > 1 ? call.output(1).data : nullptr};
+  return linear_update_operands(call.input(0), call.input(1), nullptr, call.output(),
+                                call.outputs.size() > 1 ? call.output(1) : TensorView{});
 }
 
 void run_weight_gradient(const Call& call) {

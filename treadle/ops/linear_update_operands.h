@@ -22,25 +22,19 @@ struct LinearUpdateOperands {
   }
 };
 
+/// `b` may be undefined.
+inline LinearUpdateOperands linear_update_operands(const TensorView& x, const TensorView& dy,
+                                                   const double* state, const TensorView& w,
+                                                   const TensorView& b) {
+  return {x.shape[0],    x.shape[1],    dy.shape[1],  x.strides[0], x.strides[1],
+          dy.strides[0], dy.strides[1], w.strides[0], w.strides[1], b.defined() ? b.strides[0] : 0,
+          x.data,        dy.data,       state,        w.data,       b.data};
+}
+
 /// Of a call with inputs x, dy, state, w and maybe b.
 inline LinearUpdateOperands linear_update_operands(const Call& call) {
-  const TensorView &x = call.input(0), &dy = call.input(1), &w = call.input(3);
-  const bool bias = call.has_input(4);
-  return {x.shape[0],
-          x.shape[1],
-          dy.shape[1],
-          x.strides[0],
-          x.strides[1],
-          dy.strides[0],
-          dy.strides[1],
-          w.strides[0],
-          w.strides[1],
-          bias ? call.input(4).strides[0] : 0,
-          x.data,
-          dy.data,
-          call.input(2).as<double>(),
-          w.data,
-          bias ? call.input(4).data : nullptr};
+  return linear_update_operands(call.input(0), call.input(1), call.input(2).as<double>(), call.input(3),
+                                call.has_input(4) ? call.input(4) : TensorView{});
 }
 
 }  // namespace treadle

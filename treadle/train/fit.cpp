@@ -6,7 +6,7 @@
 
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
-#include "treadle/ops/cross_entropy.h"
+#include "treadle/train/training_step.h"
 
 namespace treadle {
 namespace {
@@ -14,19 +14,6 @@ namespace {
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-/// Forward pass, gradients and update.
-struct TrainingStep {
-  Module& model;
-  Optimizer& optimizer;
-  Tensor operator()(const Tensor& images, const Tensor& labels) const {
-    optimizer.zero_grad();
-    Tensor loss = cross_entropy(model(images), labels);
-    loss.backward();
-    optimizer.step();
-    return loss;
-  }
-};
 
 /// Divides the 10,000 test images of the usual data sets, so that no second program is recorded for a rest.
 constexpr int64_t kValidationBatch = 250;

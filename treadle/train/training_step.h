@@ -1,0 +1,24 @@
+/// TrainingStep: one step of a classifier as a function of a batch; what fit() compiles.
+#pragma once
+
+#include "treadle/nn/module.h"
+#include "treadle/ops/cross_entropy.h"
+#include "treadle/optim/optimizer.h"
+
+namespace treadle {
+
+/// Forward pass, gradients and update; returns the cross-entropy, mean over the batch. Model and optimizer
+/// must outlive it.
+struct TrainingStep {
+  Module& model;
+  Optimizer& optimizer;
+  Tensor operator()(const Tensor& images, const Tensor& labels) const {
+    optimizer.zero_grad();
+    Tensor loss = cross_entropy(model(images), labels);
+    loss.backward();
+    optimizer.step();
+    return loss;
+  }
+};
+
+}  // namespace treadle
