@@ -33,13 +33,17 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
   return {y};
 }
 
-/// dx = dy·w, dw = dyᵀ·x, db = Σ_n dy.
+/// Whether w [out, in] lies in memory as [in][out].
+bool is_transposed(const TensorSpec& w) { return w.strides[0] == 1 && w.strides[1] != 1; }
+
+/// dx = dy·w, dw = dyᵀ·x in the layout of w, db = Σ_n dy.
 std::vector<Tensor> gradient(const GradientContext& context) {
   const Tensor dy = context.upstream();
   std::vector<Tensor> result(3);
   if (context.needs(0)) result[0] = matmul(dy, context.input(1));
   if (context.needs(1)) {
-    const auto [dw, db] = linear_weight_gradient(context.input(0), dy, {.bias = context.needs(2)});
+    const auto [dw, db] = linear_weight_gradient(
+        context.input(0), dy, {.bias = context.needs(2), .transposed = is_transposed(context.input_spec(1))});
     result[1] = dw, result[2] = db;
   } else if (context.needs(2)) {
     result[2] = sum(dy, {0});

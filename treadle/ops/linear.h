@@ -16,7 +16,7 @@ TREADLE_API Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {}
 TREADLE_API Tensor linear_relu(const Tensor& x, const Tensor& w, const Tensor& b = {});
 
 struct LinearWeightGradient {
-  Tensor dw;  ///< [out, in], row-major
+  Tensor dw;  ///< [out, in], row-major or, if options.transposed, with strides (1, out)
   Tensor db;  ///< [out]; undefined unless options.bias
 };
 /// dw = dyᵀ·x and db = Σ_n dy: x [N, in], dy [N, out]. Throws ShapeError, DTypeError.

@@ -5,9 +5,11 @@ namespace treadle {
 
 struct LinearWeightGradientOptions {
   bool bias = true;
+  bool transposed = false;
   template <class Field>
   static void describe(Field& field) {
     field("bias", &LinearWeightGradientOptions::bias, "make db as well");
+    field("transposed", &LinearWeightGradientOptions::transposed, "dw in memory as [in][out]");
   }
 };
 

@@ -12,9 +12,10 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   const Shape &x = inputs[0].shape, &dy = inputs[1].shape;
   require<ShapeError>(x.rank() == 2 && dy.rank() == 2 && x[0] == dy[0],
                       "linear_weight_gradient: x {} and dy {} are not [N, in] and [N, out]", x, dy);
+  const auto& options = attributes.as<LinearWeightGradientOptions>();
   std::vector<TensorSpec> specs{TensorSpec::of({dy[1], x[1]}, inputs[0].dtype)};
-  if (attributes.as<LinearWeightGradientOptions>().bias)
-    specs.push_back(TensorSpec::of({dy[1]}, inputs[0].dtype));
+  if (options.transposed) specs[0].strides = {1, dy[1]};
+  if (options.bias) specs.push_back(TensorSpec::of({dy[1]}, inputs[0].dtype));
   return specs;
 }
 
