@@ -113,16 +113,24 @@ void run_loop(const Call& call) {
   });
 }
 
-/// dx becomes 0 where x is.
+/// Of `count` elements, dx becomes 0 where x is.
+template <class T>
+void drop_zeros(T* dx, int64_t dx_step, const T* x, int64_t x_step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    dx[i * dx_step] = HostCompute<T>(x[i * x_step]) == 0 ? T(0) : dx[i * dx_step];
+}
+
 template <class T>
 void drop_zeros(const TensorView& dx, const TensorView& x) {
   constexpr int64_t kElements = 16'384;  // worth a thread
   for_each_row(make_strided<2>(dx, {&x, 1}), kElements,
-               [&](const int64_t(&offsets)[2], const std::array<int64_t, 2>& strides, int64_t count) {
+               [&](const int64_t(&offsets)[2], const std::array<int64_t, 2>& steps, int64_t count) {
                  T* result = dx.as<T>() + offsets[0];
                  const T* mask = x.as<const T>() + offsets[1];
-                 for (int64_t i = 0; i < count; ++i)
-                   if (HostCompute<T>(mask[i * strides[1]]) == 0) result[i * strides[0]] = T(0);
+                 if (steps[0] == 1 && steps[1] == 1)
+                   drop_zeros(result, 1, mask, 1, count);  // one vector at a time
+                 else
+                   drop_zeros(result, steps[0], mask, steps[1], count);
                });
 }
 
