@@ -71,6 +71,8 @@ const std::map<std::string, Rule>& rules() {
       {"matmul", [](const Call& c) { return product_operations(c.input(0), c.input(1), c.output()); }},
       {"linear", linear_operations},
       {"linear_relu", linear_operations},
+      {"linear_input_gradient",
+       [](const Call& c) { return product_operations(c.input(0), c.input(1), c.output()); }},
       {"linear_weight_gradient", layer_gradient_operations},
       {"linear_sgd_update", layer_gradient_operations},
       {"cross_entropy_with_gradient", [](const Call& c) { return 6 * elements(c.input(0)); }},
