@@ -1,5 +1,6 @@
 #include "treadle/compile/step_fusions.h"
 
+#include "treadle/compile/early_updates.h"
 #include "treadle/compile/linear_fusions.h"
 #include "treadle/compile/step_editor.h"
 #include "treadle/graph/registry.h"
@@ -50,6 +51,7 @@ void fuse_steps(Program& program, const Recorder& recorder) {
   for (StepFusion fuse : kStepFusions)
     while (fuse(edit)) {
     }
+  move_updates_early(program);
 }
 
 }  // namespace treadle
