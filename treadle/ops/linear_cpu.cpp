@@ -113,10 +113,18 @@ bool takes_matmul(const Call& call) {
          has_unit_step(p.N, p.c_column);
 }
 
-/// dyᵀ·x as c = a·b.
-cpu::PanelProduct weight_product(const TensorView& x, const TensorView& dy, float* c, int64_t c_row) {
-  return {dy.shape[1],   x.shape[1],   x.shape[0], dy.as<float>(), dy.strides[1], dy.strides[0],
-          x.as<float>(), x.strides[0], c,          c_row};
+/// dyᵀ·x as c = a·b with the rows of c along the inputs or, `by_input`, xᵀ·dy with them along the outputs.
+cpu::PanelProduct weight_product(const TensorView& x, const TensorView& dy, const TensorView& w,
+                                 bool by_input) {
+  const TensorView &a = by_input ? x : dy, &b = by_input ? dy : x;
+  return {a.shape[1],   b.shape[1],    x.shape[0],   a.as<float>(), a.strides[1],
+          a.strides[0], b.as<float>(), b.strides[0], w.as<float>(), w.strides[by_input ? 1 : 0]};
+}
+
+bool takes_weight_product(const TensorView& x, const TensorView& dy, const TensorView& w, bool by_input) {
+  const int along = by_input ? 0 : 1;
+  return has_unit_step(w.shape[along], (by_input ? dy : x).strides[1]) &&
+         has_unit_step(w.shape[along], w.strides[along]);
 }
 
 /// Σ_n dy[n, o] for `count` outputs from `first` on, in the order of n.
@@ -134,16 +142,21 @@ void sum_over_batch(const TensorView& dy, int64_t first, int64_t count, float* s
 void run_weight_gradient(const Call& call) {
   const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
   float* db = call.outputs.size() > 1 ? call.output(1).as<float>() : nullptr;
-  multiply_in_parts(call, weight_product(x, dy, dw.as<float>(), dw.strides[0]),
-                    [&](int64_t index, int64_t parts) {
-                      const Range r = part_of(dy.shape[1], index, parts, kLine);
-                      if (db) sum_over_batch(dy, r.begin, r.size(), db + r.begin);
-                    });
+  const bool by_input = !takes_weight_product(x, dy, dw, false);
+  multiply_in_parts(call, weight_product(x, dy, dw, by_input), [&](int64_t index, int64_t parts) {
+    const Range r = part_of(dy.shape[1], index, parts, kLine);
+    if (db) sum_over_batch(dy, r.begin, r.size(), db + r.begin);
+  });
+}
+
+bool takes_weight_product(const TensorView& x, const TensorView& dy, const TensorView& w) {
+  return x.dtype == DType::f32 &&
+         (takes_weight_product(x, dy, w, false) || takes_weight_product(x, dy, w, true));
 }
 
 bool takes_weight_gradient(const Call& call) {
-  const TensorView& x = call.input(0);
-  return x.dtype == DType::f32 && has_unit_step(x.shape[1], x.strides[1]) && x.shape[0] <= kLargestBatch;
+  return call.input(0).shape[0] <= kLargestBatch &&
+         takes_weight_product(call.input(0), call.input(1), call.output());
 }
 
 /// b -= rate·(Σ_n dy + weight_decay·b), rounded as sgd_update rounds.
@@ -157,8 +170,8 @@ void update_bias(const LinearUpdateOperands& p, const TensorView& dy, Range r, f
 void run_sgd_update(const Call& call) {
   const LinearUpdateOperands p = linear_update_operands(call);
   const float rate = float(*p.state), decay = float(call.options<LinearSgdUpdateOptions>().weight_decay);
-  const TensorView &x = call.input(0), &dy = call.input(1);
-  cpu::PanelProduct product = weight_product(x, dy, static_cast<float*>(p.w), p.w_row);
+  const TensorView &x = call.input(0), &dy = call.input(1), &w = call.input(3);
+  cpu::PanelProduct product = weight_product(x, dy, w, !takes_weight_product(x, dy, w, false));
   product.update = true, product.rate = rate, product.weight_decay = decay;
   float* sums = p.b ? call.workspace<float>(p.out) : nullptr;
   multiply_in_parts(call, product, [&](int64_t index, int64_t parts) {
@@ -168,9 +181,7 @@ void run_sgd_update(const Call& call) {
 }
 
 bool takes_sgd_update(const Call& call) {
-  const TensorView &x = call.input(0), &w = call.input(3);
-  return x.dtype == DType::f32 && has_unit_step(x.shape[1], x.strides[1]) &&
-         has_unit_step(w.shape[1], w.strides[1]);
+  return takes_weight_product(call.input(0), call.input(1), call.input(3));
 }
 
 }  // namespace

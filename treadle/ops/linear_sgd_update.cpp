@@ -57,13 +57,19 @@ constexpr double kTestRate = 0.05;
 
 std::vector<TestCase> cases() {
   auto update = [](const char* label, Shape x, int64_t out, bool bias = true, TestLayout layout = kPlain,
-                   double weight_decay = 0.1) {
+                   double weight_decay = 0.1, bool by_input = false) {
     TestInput state{{2}, {TestFill::constant, kTestRate}, kPlain, {DType::f64}};
     TestCase c{label,
-               {{x, {}, layout}, {{x[0], out}, {}, layout}, state, {{out, x[1]}, {}, layout}},
+               {{x, {}, layout},
+                {{x[0], out}, {}, layout},
+                state,
+                {{out, x[1]}, {}, by_input ? kTransposed : layout}},
                Attributes::of(LinearSgdUpdateOptions{weight_decay})};
     if (bias) c.inputs.push_back({{out}, {}, layout == kSliced ? kSliced : kPlain});
     return c;
+  };
+  auto by_input = [&](const char* label, Shape x, int64_t out, bool bias = true, TestLayout layout = kPlain) {
+    return update(label, x, out, bias, layout, 0.1, true);
   };
   return {update("one", {1, 1}, 1),
           update("odd", {5, 7}, 3),
@@ -80,7 +86,18 @@ std::vector<TestCase> cases() {
           update("sliced", {7, 6}, 5, true, kSliced),
           update("no inputs", {3, 0}, 2),
           update("no outputs", {3, 4}, 0),
-          update("empty batch", {0, 4}, 3)};
+          update("empty batch", {0, 4}, 3),
+          by_input("by input", {5, 7}, 3),
+          by_input("by input, no bias", {5, 7}, 3, false),
+          by_input("by input, one row", {1, 9}, 70),
+          by_input("by input, two rows", {2, 5}, 29),
+          by_input("by input, one input", {33, 1}, 6),
+          by_input("by input, one output", {33, 70}, 1),
+          by_input("by input, tiles", {40, 33}, 65),
+          by_input("by input, several threads", {37, 301}, 21),
+          by_input("by input, deep", {600, 3}, 5),
+          by_input("by input, sliced", {7, 6}, 5, true, kSliced),
+          by_input("by input, empty batch", {0, 4}, 3)};
 }
 
 /// Operands are at most 2, so that the gradient is at most 4·N with N + 1 roundings of its own size; the rest

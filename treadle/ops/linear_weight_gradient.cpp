@@ -37,10 +37,13 @@ constexpr auto kPlain = TestLayout::contiguous, kTransposed = TestLayout::transp
 
 std::vector<TestCase> cases() {
   auto two = [](const char* label, Shape x, int64_t out, bool bias = true, TestLayout x_layout = kPlain,
-                TestLayout dy_layout = kPlain) {
+                TestLayout dy_layout = kPlain, bool by_input = false) {
     return TestCase{label,
                     {{x, {}, x_layout}, {{x[0], out}, {}, dy_layout}},
-                    Attributes::of(LinearWeightGradientOptions{bias})};
+                    Attributes::of(LinearWeightGradientOptions{bias, by_input})};
+  };
+  auto by_input = [&](const char* label, Shape x, int64_t out, bool bias = true, TestLayout layout = kPlain) {
+    return two(label, x, out, bias, layout, layout, true);
   };
   return {two("one", {1, 1}, 1),
           two("odd", {5, 7}, 3),
@@ -58,25 +61,45 @@ std::vector<TestCase> cases() {
           two("expanded", {7, 6}, 5, true, kExpanded, kExpanded),
           two("no inputs", {3, 0}, 2),
           two("no outputs", {3, 4}, 0),
-          two("empty batch", {0, 4}, 3)};
+          two("empty batch", {0, 4}, 3),
+          by_input("by input", {5, 7}, 3),
+          by_input("by input, one row", {1, 9}, 70),
+          by_input("by input, two rows", {2, 5}, 29, false),
+          by_input("by input, one input", {33, 1}, 6),
+          by_input("by input, one output", {33, 70}, 1),
+          by_input("by input, tiles", {40, 33}, 65),
+          by_input("by input, several threads", {37, 301}, 21),
+          by_input("by input, deep", {1100, 3}, 5),
+          by_input("by input, transposed", {9, 33}, 34, true, kTransposed),
+          by_input("by input, sliced", {7, 6}, 5, true, kSliced),
+          by_input("by input, expanded", {7, 6}, 5, true, kExpanded),
+          by_input("by input, no inputs", {3, 0}, 2),
+          by_input("by input, no outputs", {3, 4}, 0),
+          by_input("by input, empty batch", {0, 4}, 3)};
 }
 
 ErrorModel error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(inputs[0].shape[0])};
 }
 
-/// dw by the device's matrix product, db by its sum: where libraries are faster than anything fused.
+TensorView transposed(TensorView matrix) {
+  std::swap(matrix.shape[0], matrix.shape[1]);
+  std::swap(matrix.strides[0], matrix.strides[1]);
+  return matrix;
+}
+
+/// dw by the device's matrix product, db by its sum: where libraries are faster than anything fused. The
+/// product's result lies row by row, being dw or its transpose.
 template <DeviceKind device>
 void run_in_two_steps(const Call& call) {
   static const Op &matmul = op_named("matmul"), &sum = op_named("sum");
   static const Attributes none, over_batch = Attributes::of(ReduceOptions{.axes = {0}});
-  const TensorView& dy = call.input(1);
-  TensorView dy_transposed = dy;
-  std::swap(dy_transposed.shape[0], dy_transposed.shape[1]);
-  std::swap(dy_transposed.strides[0], dy_transposed.strides[1]);
-  const TensorView operands[] = {dy_transposed, call.input(0)};
-  const Call product{operands, call.outputs.first(1), none, call.stream, call.scratch};
-  if (call.output().numel() > 0) select_variant(matmul, product, device).run(product);
+  const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
+  const bool by_input = call.options<LinearWeightGradientOptions>().transposed;
+  const TensorView operands[] = {transposed(by_input ? x : dy), by_input ? dy : x};
+  const TensorView result = by_input ? transposed(dw) : dw;
+  const Call product{operands, {&result, 1}, none, call.stream, call.scratch};
+  if (dw.numel() > 0) select_variant(matmul, product, device).run(product);
   if (call.outputs.size() < 2) return;
   const Call total{{&dy, 1}, call.outputs.subspan(1), over_batch, call.stream, call.scratch};
   select_variant(sum, total, device).run(total);
