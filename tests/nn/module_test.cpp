@@ -12,6 +12,9 @@
 #include "treadle/nn/linear.h"
 #include "treadle/nn/sequential.h"
 #include "treadle/nn/summary.h"
+#include "treadle/ops/copy.h"
+#include "treadle/ops/random.h"
+#include "treadle/ops/reduce.h"
 
 namespace treadle {
 namespace {
@@ -45,6 +48,35 @@ TEST(Module, SeedDecidesTheInitialisation) {
   for (float value : values(1)) largest = std::max(largest, std::fabs(value));
   EXPECT_LE(largest, bound);
   EXPECT_GT(largest, 0.99f * bound);
+}
+
+/// The weight in memory as [in][out], with the numbers that a row-major one draws.
+TEST(Linear, WeightLiesInputByInput) {
+  Generator generator(5), same(5);
+  Linear layer(7, 3, true, generator);
+  EXPECT_EQ(layer.weight.shape(), (Shape{3, 7}));
+  EXPECT_EQ(layer.weight.strides(), (Strides{1, 3}));
+  Tensor row_major = Tensor::empty({3, 7});
+  uniform_(row_major, -1 / std::sqrt(7.0), 1 / std::sqrt(7.0), same);
+  EXPECT_EQ(layer.weight.to_vector<float>(), row_major.to_vector<float>());
+}
+
+TEST(Linear, WeightKeepsItsLayout) {
+  Linear layer(7, 3);
+  const Strides input_by_input{1, 3};
+  const Tensor values = rand({3, 7});
+  layer.load_state_dict({{"weight", values}, {"bias", rand({3})}});
+  EXPECT_EQ(layer.weight.to_vector<float>(), values.to_vector<float>());
+  EXPECT_EQ(layer.weight.strides(), input_by_input);
+  for (Device device : {kSimt, kCpu}) {
+    layer.to(device);
+    EXPECT_EQ(layer.weight.strides(), input_by_input);
+    for (int pass = 0; pass < 2; ++pass) {  // the second accumulates
+      sum(layer(to(rand({2, 7}), device))).backward();
+      EXPECT_EQ(layer.weight.grad().strides(), input_by_input);
+    }
+  }
+  EXPECT_EQ(layer.weight.to_vector<float>(), values.to_vector<float>());
 }
 
 TEST(Module, LoadsOnlyAStateThatFits) {

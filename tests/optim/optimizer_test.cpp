@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "treadle/core/error.h"
+#include "treadle/ops/copy.h"
+#include "treadle/ops/random.h"
 #include "treadle/optim/adam.h"
 #include "treadle/optim/sgd.h"
 
@@ -78,6 +80,30 @@ TEST(Optimizer, UpdatesParametersOfSeveralDtypesAndDevices) {
                                         {"d", unit_slope(DType::f32)}};
     make_optimizer(name, parameters, 0.5)->step();
     for (auto& [key, tensor] : parameters) EXPECT_EQ(tensor.item(), -0.5) << name << ' ' << key;
+  }
+}
+
+/// Updates of a parameter that does not lie row by row: its state lies as it does, and the numbers are the
+/// same.
+TEST(Optimizer, FollowsTheLayoutOfAParameter) {
+  for (const char* name : {"sgd", "momentum", "adam", "adamw"}) {
+    const Tensor values = rand({5, 33}), slope = rand({5, 33});
+    auto updated = [&](bool transposed) {
+      auto lay = [&](const Tensor& x) {
+        if (!transposed) return clone(x);
+        Tensor y = Tensor::empty_strided({5, 33}, {1, 5}, DType::f32, kCpu);
+        copy_into(y, x);
+        return y;
+      };
+      Tensor p = lay(values).set_requires_grad();
+      p.set_grad(lay(slope));
+      auto optimizer = make_optimizer(name, {{"p", p}}, 0.1);
+      for (const NamedTensor& state : optimizer->state())
+        EXPECT_TRUE(state.name == "step" || state.tensor.strides() == p.strides()) << state.name;
+      for (int i = 0; i < 3; ++i) optimizer->step();
+      return p.to_vector<float>();
+    };
+    EXPECT_EQ(updated(true), updated(false)) << name;
   }
 }
 

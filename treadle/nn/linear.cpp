@@ -8,7 +8,8 @@
 namespace treadle {
 
 Linear::Linear(int64_t in_features, int64_t out_features, bool with_bias, Generator& generator)
-    : weight(register_parameter("weight", Tensor::empty({out_features, in_features}))) {
+    : weight(register_parameter("weight", Tensor::empty_strided({out_features, in_features},
+                                                                {1, out_features}, DType::f32, kCpu))) {
   init_uniform_fan_in(weight, in_features, generator);
   if (!with_bias) return;
   bias = register_parameter("bias", Tensor::empty({out_features}));

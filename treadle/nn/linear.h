@@ -7,6 +7,9 @@
 namespace treadle {
 
 /// y = x·Wᵀ + b: x [..., in] → y [..., out]; weight [out, in], bias [out].
+///
+/// The weight lies in memory as [in][out], strides (1, out): all that one input contributes to is one row, so
+/// that products which skip the zeros of x, as ReLU leaves them, skip whole rows.
 class TREADLE_API Linear final : public Module {
  public:
   Linear(int64_t in_features, int64_t out_features, bool bias = true,

@@ -18,6 +18,14 @@ void check_learning_rate(double value) {
   require<ValueError>(value >= 0, "the learning rate is {}, it cannot be negative", value);
 }
 
+/// Zeros in the parameter's layout, so that updates walk over all operands in the order of memory.
+Tensor zeros_like(const Tensor& parameter) {
+  const Tensor zeros = Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device());
+  return is_dense(parameter.shape(), parameter.strides())
+             ? zeros.alias(parameter.shape(), parameter.strides())
+             : zeros;
+}
+
 }  // namespace
 
 Optimizer::Optimizer(std::vector<NamedTensor> parameters, double learning_rate)
@@ -38,8 +46,7 @@ void Optimizer::Numbers::begin_step() {
 
 void Optimizer::add_slot(const std::string& name) {
   Slot slot{name, {}};
-  for (auto& [key, parameter] : parameters_)
-    slot.tensors.push_back(Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device()));
+  for (auto& [key, parameter] : parameters_) slot.tensors.push_back(zeros_like(parameter));
   slots_.push_back(std::move(slot));
 }
 
