@@ -193,13 +193,22 @@ void multiply_rows(const RowProduct& p) {
 
 // ---- c = a·b ----------------------------------------------------------------------------------------------
 
-/// What the tiles of one pass share: the terms of a, and whether sums are added to what c holds.
+/// What the tiles of one pass share: the terms of a, and whether the pass begins or ends the sums.
 struct Terms {
   int64_t depth;
   const float* a;
   int64_t a_row, a_column;
-  bool add;
+  bool first, last;
 };
+
+/// The first element of a tile in c, and how many of its columns are inside.
+struct Place {
+  int64_t row, column, columns;
+};
+
+/// How a tile reads b: vectors of a packed strip, or rows where they lie, which end within the last vector
+/// (`cut`), or which are copied to a strip as well (`packing`).
+enum class Source { packed, whole, cut, packing };
 
 struct Update {
   Vector rate, weight_decay;
@@ -216,101 +225,147 @@ HWY_INLINE Update update_of(const PanelProduct& p) {
 template <int Rows, int Vectors>
 using Sums = Vector[Rows][Vectors];
 
-template <int Rows, int Vectors>
-HWY_INLINE void load_sums(const float* c, int64_t c_row, Sums<Rows, Vectors>& sums) {
+HWY_INLINE Vector relu(Vector v) {
   const Floats d;
-#pragma GCC unroll 8
-  for (int i = 0; i < Rows; ++i)
+  return hn::IfThenZeroElse(hn::Le(v, hn::Zero(d)), v);
+}
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2  // masked loads and stores touch nothing else
+HWY_INLINE Vector load_part(const float* row, int64_t count) {
+  const Floats d;
+  return hn::MaskedLoad(hn::FirstN(d, size_t(count)), d, row);
+}
+
+HWY_INLINE void store_part(Vector v, float* row, int64_t count) {
+  const Floats d;
+  hn::BlendedStore(v, hn::FirstN(d, size_t(count)), d, row);
+}
+#else
+HWY_INLINE Vector load_part(const float* row, int64_t count) {
+  HWY_ALIGN float padded[kLanes] = {};
+  for (int64_t i = 0; i < count; ++i) padded[i] = row[i];
+  return hn::Load(Floats(), padded);
+}
+
+HWY_INLINE void store_part(Vector v, float* row, int64_t count) {
+  HWY_ALIGN float padded[kLanes];
+  hn::Store(v, Floats(), padded);
+  for (int64_t i = 0; i < count; ++i) row[i] = padded[i];
+}
+#endif
+
+/// The first vector of a row that has `left` more elements; the lanes behind them are 0 and not accessed.
+HWY_INLINE Vector load_first(const float* row, int64_t left) {
+  return HWY_LIKELY(left >= kLanes) ? hn::LoadU(Floats(), row) : load_part(row, left);
+}
+
+HWY_INLINE void store_first(Vector v, float* row, int64_t left) {
+  if (HWY_LIKELY(left >= kLanes))
+    hn::StoreU(v, Floats(), row);
+  else
+    store_part(v, row, left);
+}
+
+/// Vector `j` of a tile's row: all but the last are whole.
+template <int Vectors>
+HWY_INLINE Vector load_vector(const float* row, int j, int64_t columns) {
+  return j + 1 < Vectors ? hn::LoadU(Floats(), row + j * kLanes)
+                         : load_first(row + j * kLanes, columns - j * kLanes);
+}
+
+/// Zeros, the bias, or what earlier passes left in c.
+template <int Rows, int Vectors>
+HWY_INLINE void start_sums(const PanelProduct& p, const Terms& t, const Place& at,
+                           Sums<Rows, Vectors>& sums) {
+  const float* row = p.c + at.row * p.c_row + at.column;
 #pragma GCC unroll 4
-    for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::LoadU(d, c + i * c_row + j * kLanes);
+  for (int j = 0; j < Vectors; ++j) {
+    const Vector start =
+        p.bias && t.first ? load_vector<Vectors>(p.bias + at.column, j, at.columns) : hn::Zero(Floats());
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows; ++i)
+      sums[i][j] = t.first ? start : load_vector<Vectors>(row + i * p.c_row, j, at.columns);
+  }
 }
 
 template <int Rows, int Vectors>
-HWY_INLINE void store_sums(const Sums<Rows, Vectors>& sums, float* c, int64_t c_row) {
-  const Floats d;
+HWY_INLINE void finish_sums(const PanelProduct& p, const Terms& t, const Place& at,
+                            Sums<Rows, Vectors>& sums) {
+  float* const first = p.c + at.row * p.c_row + at.column;
+  const Update update = update_of(p);
 #pragma GCC unroll 8
-  for (int i = 0; i < Rows; ++i)
+  for (int i = 0; i < Rows; ++i) {
+    float* const row = first + i * p.c_row;
 #pragma GCC unroll 4
-    for (int j = 0; j < Vectors; ++j) hn::StoreU(sums[i][j], d, c + i * c_row + j * kLanes);
+    for (int j = 0; j < Vectors; ++j) {
+      Vector value = sums[i][j];
+      if (p.update) value = update(load_vector<Vectors>(row, j, at.columns), value);
+      if (p.relu && t.last) value = relu(value);
+      if (j + 1 < Vectors)
+        hn::StoreU(value, Floats(), row + j * kLanes);
+      else
+        store_first(value, row + j * kLanes, at.columns - j * kLanes);
+    }
+  }
 }
 
-template <int Rows, int Vectors>
-HWY_INLINE void apply_update(const Update& update, Sums<Rows, Vectors>& sums, const float* c, int64_t c_row) {
-  const Floats d;
-#pragma GCC unroll 8
-  for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 4
-    for (int j = 0; j < Vectors; ++j)
-      sums[i][j] = update(hn::LoadU(d, c + i * c_row + j * kLanes), sums[i][j]);
-}
-
-/// sums += a·b. Rows of b are b_step apart; each is copied to `packed` as well if Pack is set.
-template <int Rows, int Vectors, bool Pack>
-HWY_INLINE void add_products(const Terms& t, const float* HWY_RESTRICT b, int64_t b_step,
-                             float* HWY_RESTRICT packed, Sums<Rows, Vectors>& sums) {
+/// sums += a·b. Rows of b are b_step apart.
+template <int Rows, int Vectors, Source source>
+HWY_INLINE void add_products(const Terms& t, const float* HWY_RESTRICT b, int64_t b_step, int64_t columns,
+                             float* HWY_RESTRICT strip, Sums<Rows, Vectors>& sums) {
   const Floats d;
   const float* HWY_RESTRICT a = t.a;
+  const int64_t last = std::min(columns - (Vectors - 1) * kLanes, kLanes);
   for (int64_t k = 0; k < t.depth; ++k, a += t.a_column, b += b_step) {
-    Vector columns[Vectors];
+    Vector row[Vectors];
 #pragma GCC unroll 4
-    for (int j = 0; j < Vectors; ++j) columns[j] = hn::LoadU(d, b + j * kLanes);
-    if constexpr (Pack) {
+    for (int j = 0; j < Vectors; ++j)
+      row[j] = source == Source::cut && j + 1 == Vectors ? load_part(b + j * kLanes, last)
+                                                         : hn::LoadU(d, b + j * kLanes);
+    if constexpr (source == Source::packing || source == Source::whole)
       for (int64_t line = 0; line < kStrip; line += 16) hwy::Prefetch(b + kStrip + line);  // the next strip
+    if constexpr (source == Source::packing) {
 #pragma GCC unroll 4
-      for (int j = 0; j < Vectors; ++j) hn::Store(columns[j], d, packed + j * kLanes);
-      packed += kStrip;
+      for (int j = 0; j < Vectors; ++j) hn::Store(row[j], d, strip + j * kLanes);
+      strip += kStrip;
     }
 #pragma GCC unroll 8
     for (int i = 0; i < Rows; ++i) {
       const Vector factor = hn::Set(d, a[i * t.a_row]);
 #pragma GCC unroll 4
-      for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::MulAdd(factor, columns[j], sums[i][j]);
+      for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::MulAdd(factor, row[j], sums[i][j]);
     }
   }
 }
 
-/// Copies a block between c and a tile of whole vectors.
-HWY_INLINE void copy_block(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
-                           int64_t to_row) {
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) to[i * to_row + j] = from[i * from_row + j];
-}
-
-/// Rows × Vectors vectors of c, of which `columns` elements are inside.
-template <int Rows, int Vectors, bool Pack = false>
-HWY_INLINE void multiply_tile(const PanelProduct& p, const Terms& t, const float* b, int64_t b_step, float* c,
-                              int64_t columns, float* packed = nullptr) {
-  constexpr int64_t kColumns = Vectors * kLanes;
-  HWY_ALIGN float edge[Rows * kColumns];
-  const bool inside = columns == kColumns;
-  float* const tile = inside ? c : edge;
-  const int64_t tile_row = inside ? p.c_row : kColumns;
-  if (!inside) {
-    std::fill_n(edge, Rows * kColumns, 0.0f);
-    if (t.add || p.update) copy_block(c, p.c_row, Rows, columns, edge, kColumns);
-  }
+/// A tile whose columns fill all but the last of `Vectors` vectors.
+template <int Rows, int Vectors, Source source>
+HWY_INLINE void multiply_vectors(const PanelProduct& p, const Terms& t, const Place& at, const float* b,
+                                 int64_t b_step, float* strip = nullptr) {
   Sums<Rows, Vectors> sums;
-  const Floats d;
-#pragma GCC unroll 8
-  for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 4
-    for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::Zero(d);
-  if (t.add) load_sums<Rows, Vectors>(tile, tile_row, sums);
-  add_products<Rows, Vectors, Pack>(t, b, b_step, packed, sums);
-  if (p.update) apply_update<Rows, Vectors>(update_of(p), sums, tile, tile_row);
-  store_sums<Rows, Vectors>(sums, tile, tile_row);
-  if (!inside) copy_block(edge, kColumns, Rows, columns, c, p.c_row);
+  start_sums<Rows, Vectors>(p, t, at, sums);
+  add_products<Rows, Vectors, source>(t, b, b_step, at.columns, strip, sums);
+  finish_sums<Rows, Vectors>(p, t, at, sums);
 }
 
-/// A tile of at most three vectors from a packed strip.
-template <int Rows>
-void multiply_packed(const PanelProduct& p, const Terms& t, const float* strip, float* c, int64_t columns) {
-  if (columns > 2 * kLanes)
-    multiply_tile<Rows, 3>(p, t, strip, kStrip, c, columns);
-  else if (columns > kLanes)
-    multiply_tile<Rows, 2>(p, t, strip, kStrip, c, columns);
+/// A tile of at most three vectors.
+template <int Rows, Source source>
+void multiply_tile(const PanelProduct& p, const Terms& t, const Place& at, const float* b, int64_t b_step) {
+  if (at.columns > 2 * kLanes)
+    multiply_vectors<Rows, 3, source>(p, t, at, b, b_step);
+  else if (at.columns > kLanes)
+    multiply_vectors<Rows, 2, source>(p, t, at, b, b_step);
   else
-    multiply_tile<Rows, 1>(p, t, strip, kStrip, c, columns);
+    multiply_vectors<Rows, 1, source>(p, t, at, b, b_step);
+}
+
+/// The same from rows of b as they lie.
+template <int Rows>
+void multiply_unpacked(const PanelProduct& p, const Terms& t, const Place& at, const float* b) {
+  if (at.columns == kStrip)
+    multiply_vectors<Rows, kStripVectors, Source::whole>(p, t, at, b, p.b_row);
+  else
+    multiply_tile<Rows, Source::cut>(p, t, at, b, p.b_row);
 }
 
 /// Calls run(number of rows as a constant, first row) for tiles that cover rows [first, rows).
@@ -335,7 +390,9 @@ void pack_strips(const float* b, int64_t b_row, int64_t depth, int64_t columns, 
 #pragma GCC unroll 4
       for (int64_t v = 0; v < kStrip; v += kLanes) hn::Store(hn::LoadU(d, b + j + v), d, to + v);
     if (j == columns) continue;
-    for (int64_t i = 0; i < kStrip; ++i) to[i] = j + i < columns ? b[j + i] : 0;
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kStrip; v += kLanes)
+      hn::Store(load_first(b + j + v, std::max<int64_t>(columns - j - v, 0)), d, to + v);
   }
 }
 
@@ -349,11 +406,11 @@ Terms pack_rows(const Terms& t, float* HWY_RESTRICT out) {
   else
     for (int64_t k = 0; k < t.depth; ++k, a += t.a_column)
       for (int64_t i = 0; i < Rows; ++i) out[k * Rows + i] = a[i * t.a_row];
-  return {t.depth, out, 1, Rows, t.add};
+  return {t.depth, out, 1, Rows, t.first, t.last};
 }
 
 Terms terms_of(const PanelProduct& p, int64_t k, int64_t depth) {
-  return {std::min(depth, p.K - k), p.a + k * p.a_column, p.a_row, p.a_column, k > 0};
+  return {std::min(depth, p.K - k), p.a + k * p.a_column, p.a_row, p.a_column, k == 0, k + depth >= p.K};
 }
 
 Terms from_row(Terms t, int64_t i) {
@@ -383,13 +440,13 @@ void multiply_tall(const PanelProduct& p, float* scratch) {
       for_each_row_tile(0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
         const Terms tile = pack_rows<rows>(from_row(terms, i), packed_rows);
         for (int64_t s = 0; s < columns; s += kStrip)
-          multiply_packed<rows>(p, tile, scratch + s * terms.depth, p.c + i * p.c_row + j + s,
-                                std::min(kStrip, columns - s));
+          multiply_tile<rows, Source::packed>(p, tile, {i, j + s, std::min(kStrip, columns - s)},
+                                              scratch + s * terms.depth, kStrip);
       });
     }
 }
 
-/// For a tall b: the first tile of a strip packs it while it multiplies, and it stays in L1 for the others.
+/// For a tall b: the first tile of a strip packs it while it multiplies, and it stays close for the others.
 void multiply_deep(const PanelProduct& p, float* strip) {
   constexpr int kFirst = 4;
   const int64_t depth = panel_depth(p);
@@ -400,13 +457,27 @@ void multiply_deep(const PanelProduct& p, float* strip) {
       const float* b = p.b + k * p.b_row + j;
       const bool fused = columns == kStrip && p.M >= kFirst;
       if (fused)
-        multiply_tile<kFirst, kStripVectors, true>(p, terms, b, p.b_row, p.c + j, columns, strip);
+        multiply_vectors<kFirst, kStripVectors, Source::packing>(p, terms, {0, j, columns}, b, p.b_row,
+                                                                 strip);
       else
         pack_strips(b, p.b_row, terms.depth, columns, strip);
       for_each_row_tile(fused ? kFirst : 0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
-        multiply_packed<rows>(p, from_row(terms, i), strip, p.c + i * p.c_row + j, columns);
+        multiply_tile<rows, Source::packed>(p, from_row(terms, i), {i, j, columns}, strip, kStrip);
       });
     }
+  }
+}
+
+/// Where no strip of b is read twice, or all of b is one short strip: it is read where it lies.
+void multiply_thin(const PanelProduct& p) {
+  const int64_t depth = panel_depth(p);
+  for (int64_t k = 0; k == 0 || k < p.K; k += depth) {
+    const Terms terms = terms_of(p, k, depth);
+    for (int64_t j = 0; j < p.N; j += kStrip)
+      for_each_row_tile(0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
+        multiply_unpacked<rows>(p, from_row(terms, i), {i, j, std::min(kStrip, p.N - j)},
+                                p.b + k * p.b_row + j);
+      });
   }
 }
 
@@ -416,66 +487,53 @@ HWY_INLINE void add_rows(const PanelProduct& p, int64_t i, int64_t k, int64_t fi
   const Floats d;
   const float* HWY_RESTRICT b = p.b + k * p.b_row + first;
   float* HWY_RESTRICT c = p.c + i * p.c_row + first;
+  const float* HWY_RESTRICT bias = p.bias ? p.bias + first : nullptr;
+  const bool begins = k == 0, ends = p.relu && k + Depth == p.K;
   Vector factors[Depth];
 #pragma GCC unroll 8
   for (int g = 0; g < Depth; ++g) factors[g] = hn::Set(d, p.a[i * p.a_row + (k + g) * p.a_column]);
-  for (int64_t j = 0; j < columns; j += kLanes) {
-    Vector sum = k == 0 ? hn::Zero(d) : hn::LoadU(d, c + j);
+  auto add = [&](int64_t j, auto load, auto store) HWY_ATTR {
+    Vector sum = !begins ? load(c + j) : bias ? load(bias + j) : hn::Zero(d);
 #pragma GCC unroll 8
-    for (int g = 0; g < Depth; ++g) sum = hn::MulAdd(factors[g], hn::LoadU(d, b + g * p.b_row + j), sum);
-    hn::StoreU(sum, d, c + j);
-  }
-}
-
-/// The columns behind the last whole vector.
-void multiply_last_columns(const PanelProduct& p, int64_t first) {
-  const hn::CappedTag<float, 1> one;
-  for (int64_t i = 0; i < p.M; ++i)
-    for (int64_t j = first; j < p.N; ++j) {
-      auto sum = hn::Zero(one);
-      for (int64_t k = 0; k < p.K; ++k)
-        sum = hn::MulAdd(hn::Set(one, p.a[i * p.a_row + k * p.a_column]), hn::Set(one, p.b[k * p.b_row + j]),
-                         sum);
-      float* c = p.c + i * p.c_row + j;
-      const auto value = hn::Set(one, *c);
-      const auto step = hn::Add(sum, hn::Mul(hn::Set(one, p.weight_decay), value));
-      *c = hn::GetLane(p.update ? hn::Sub(value, hn::Mul(hn::Set(one, p.rate), step)) : sum);
-    }
+    for (int g = 0; g < Depth; ++g) sum = hn::MulAdd(factors[g], load(b + g * p.b_row + j), sum);
+    store(ends ? relu(sum) : sum, c + j);
+  };
+  int64_t j = 0;
+  for (; j + kLanes <= columns; j += kLanes)
+    add(
+        j, [&](const float* at) HWY_ATTR { return hn::LoadU(d, at); },
+        [&](Vector v, float* at) HWY_ATTR { hn::StoreU(v, d, at); });
+  if (const int64_t rest = columns - j; rest > 0)
+    add(
+        j, [&](const float* at) HWY_ATTR { return load_part(at, rest); },
+        [&](Vector v, float* at) HWY_ATTR { store_part(v, at, rest); });
 }
 
 /// For few rows of a: c stays in L1 while b passes through, a few whole rows at a time.
 void multiply_flat(const PanelProduct& p) {
-  const int64_t whole = p.N / kLanes * kLanes;
   const int64_t width = kStreamed / p.M / kLanes * kLanes;
-  for (int64_t j = 0; j < whole; j += width) {
-    const int64_t columns = std::min(width, whole - j);
+  for (int64_t j = 0; j < p.N; j += width) {
+    const int64_t columns = std::min(width, p.N - j);
     int64_t k = 0;
     for (; k + 8 <= p.K; k += 8)
       for (int64_t i = 0; i < p.M; ++i) add_rows<8>(p, i, k, j, columns);
     for (; k < p.K; ++k)
       for (int64_t i = 0; i < p.M; ++i) add_rows<1>(p, i, k, j, columns);
   }
-  multiply_last_columns(p, whole);
 }
 
 /// For one term: c is written, or updated, row by row.
 void multiply_outer(const PanelProduct& p) {
   const Floats d;
-  const int64_t whole = p.N / kLanes * kLanes;
   const Update update = update_of(p);
   for (int64_t i = 0; i < p.M; ++i) {
     const Vector factor = hn::Set(d, p.a[i * p.a_row]);
-    const float* HWY_RESTRICT b = p.b;
     float* HWY_RESTRICT c = p.c + i * p.c_row;
-    if (p.update)
-      for (int64_t j = 0; j < whole; j += kLanes)
-        hn::StoreU(update(hn::LoadU(d, c + j), hn::MulAdd(factor, hn::LoadU(d, b + j), hn::Zero(d))), d,
-                   c + j);
-    else
-      for (int64_t j = 0; j < whole; j += kLanes)
-        hn::StoreU(hn::MulAdd(factor, hn::LoadU(d, b + j), hn::Zero(d)), d, c + j);
+    for (int64_t j = 0; j < p.N; j += kLanes) {
+      const Vector product = hn::MulAdd(factor, load_first(p.b + j, p.N - j), hn::Zero(d));
+      store_first(p.update ? update(load_first(c + j, p.N - j), product) : product, c + j, p.N - j);
+    }
   }
-  multiply_last_columns(p, whole);
 }
 
 int64_t scratch_size(const PanelProduct& p) {
@@ -483,8 +541,10 @@ int64_t scratch_size(const PanelProduct& p) {
 }
 
 void multiply_panels(const PanelProduct& p, float* scratch) {
-  if (p.K == 1) return multiply_outer(p);
+  if (p.K == 1 && !p.bias && !p.relu) return multiply_outer(p);
+  if (p.N <= kStrip) return multiply_thin(p);
   if (p.M <= kFewRows && !p.update && p.K > 1) return multiply_flat(p);
+  if (p.M <= kTileRows) return multiply_thin(p);
   if (p.K > p.M && p.a_column == 1) return multiply_deep(p, scratch);
   multiply_tall(p, scratch);
 }

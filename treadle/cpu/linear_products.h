@@ -24,9 +24,10 @@ struct RowProduct {
 };
 void multiply_rows(const RowProduct& product);
 
-/// c = a·b, or in place c -= rate·(a·b + weight_decay·c). a [M,K] has any strides; b [K,N] and c [M,N] are
-/// row-major. Each sum adds its products in the order of K with one rounding per term; the update rounds
-/// after every operation, as SgdStep without contraction.
+/// c = bias + a·b, then max(c, 0) if `relu`, or in place c -= rate·(a·b + weight_decay·c). a [M,K] has any
+/// strides; b [K,N] and c [M,N] are row-major, bias [N] or null. Each sum begins with the bias and adds its
+/// products in the order of K with one rounding per term; the update rounds after every operation, as SgdStep
+/// without contraction. NaN propagates.
 struct PanelProduct {
   int64_t M, N, K;
   const float* a;
@@ -35,7 +36,9 @@ struct PanelProduct {
   int64_t b_row;
   float* c;
   int64_t c_row;
-  bool update = false;
+  const float* bias = nullptr;
+  bool relu = false;
+  bool update = false;  ///< then without bias and relu
   float rate = 0, weight_decay = 0;
 };
 /// Floats of scratch that multiply_panels needs for this product, or for a part of it. The scratch begins at

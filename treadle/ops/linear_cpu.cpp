@@ -1,5 +1,6 @@
-/// The cpu variants for the products of linear layers in f32: "rows" (c = a·bᵀ) and "panels" (c = a·b, and
-/// updates in place), each thread on its own part of the result.
+/// The cpu variants for the products of linear layers in f32: "rows" (c = a·b for b whose columns are
+/// dense) and "panels" (c = a·b for b whose rows are, and updates in place), each thread on its own part of
+/// the result.
 #include "treadle/core/parallel_for.h"
 #include "treadle/cpu/linear_products.h"
 #include "treadle/graph/registry.h"
@@ -67,9 +68,10 @@ void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also 
   float* scratch = call.workspace<float>(size * parts);
   for_each_part(parts, [&](int64_t index) {
     cpu::PanelProduct p = product;
-    if (p.K > p.M) {
+    if (p.K > p.M && p.N >= kLine * parts) {
       const Range r = part_of(p.N, index, parts, kLine);
       p.N = r.size(), p.b += r.begin, p.c += r.begin;
+      if (p.bias) p.bias += r.begin;
     } else {
       const Range r = part_of(p.M, index, parts, kTile);
       p.M = r.size(), p.a += r.begin * p.a_row, p.c += r.begin * p.c_row;
@@ -79,39 +81,80 @@ void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also 
   });
 }
 
-template <bool relu>
-void run_rows(const Call& call) {
-  const MatrixProduct p = linear_product(call);
-  multiply_in_parts({p.M, p.N, p.K, static_cast<const float*>(p.a), p.a_row, static_cast<const float*>(p.b),
-                     p.b_column, static_cast<const float*>(p.bias), static_cast<float*>(p.c), p.c_row, relu});
-}
-
 bool has_unit_step(int64_t extent, int64_t stride) { return extent <= 1 || stride == 1; }
 
-bool takes_rows(const Call& call) {
-  if (call.output().dtype != DType::f32) return false;
-  const MatrixProduct p = linear_product(call);
-  return has_unit_step(p.K, p.a_column) && has_unit_step(p.K, p.b_row) && has_unit_step(p.N, p.c_column) &&
-         (!p.bias || has_unit_step(p.N, p.bias_step));
+cpu::RowProduct row_product(const MatrixProduct& p, bool relu = false) {
+  return {p.M,
+          p.N,
+          p.K,
+          static_cast<const float*>(p.a),
+          p.a_row,
+          static_cast<const float*>(p.b),
+          p.b_column,
+          static_cast<const float*>(p.bias),
+          static_cast<float*>(p.c),
+          p.c_row,
+          relu};
 }
 
-void run_matmul(const Call& call) {
-  const MatrixProduct p = matmul_product(call);
-  multiply_in_parts(call,
-                    {p.M, p.N, p.K, static_cast<const float*>(p.a), p.a_row, p.a_column,
-                     static_cast<const float*>(p.b), p.b_row, static_cast<float*>(p.c), p.c_row},
-                    [](int64_t, int64_t) {});
+cpu::PanelProduct panel_product(const MatrixProduct& p, bool relu = false) {
+  return {p.M,
+          p.N,
+          p.K,
+          static_cast<const float*>(p.a),
+          p.a_row,
+          p.a_column,
+          static_cast<const float*>(p.b),
+          p.b_row,
+          static_cast<float*>(p.c),
+          p.c_row,
+          static_cast<const float*>(p.bias),
+          relu};
+}
+
+void multiply_in_parts(const Call& call, const cpu::PanelProduct& product) {
+  multiply_in_parts(call, product, [](int64_t, int64_t) {});
+}
+
+bool suits_rows(const MatrixProduct& p) {
+  return p.dtype == DType::f32 && p.batch.numel == 1 && has_unit_step(p.K, p.a_column) &&
+         has_unit_step(p.K, p.b_row) && has_unit_step(p.N, p.c_column) &&
+         (!p.bias || has_unit_step(p.N, p.bias_step));
 }
 
 /// Beyond small batches, packing both operands is the better scheme.
 constexpr int64_t kLargestBatch = 512;
 
-bool takes_matmul(const Call& call) {
-  if (call.output().dtype != DType::f32) return false;
-  const MatrixProduct p = matmul_product(call);
-  return p.batch.numel == 1 && std::min(p.M, p.K) <= kLargestBatch && has_unit_step(p.N, p.b_column) &&
-         has_unit_step(p.N, p.c_column);
+bool suits_panels(const MatrixProduct& p) {
+  return p.dtype == DType::f32 && p.batch.numel == 1 && std::min(p.M, p.K) <= kLargestBatch &&
+         has_unit_step(p.N, p.b_column) && has_unit_step(p.N, p.c_column) &&
+         (!p.bias || has_unit_step(p.N, p.bias_step));
 }
+
+template <bool relu>
+void run_rows(const Call& call) {
+  multiply_in_parts(row_product(linear_product(call), relu));
+}
+
+bool takes_rows(const Call& call) { return suits_rows(linear_product(call)); }
+
+template <bool relu>
+void run_panels(const Call& call) {
+  multiply_in_parts(call, panel_product(linear_product(call), relu));
+}
+
+bool takes_panels(const Call& call) { return suits_panels(linear_product(call)); }
+
+void run_matmul_rows(const Call& call) { multiply_in_parts(row_product(matmul_product(call))); }
+
+bool takes_matmul_rows(const Call& call) {
+  const MatrixProduct p = matmul_product(call);
+  return p.M <= kLargestBatch && suits_rows(p);
+}
+
+void run_matmul_panels(const Call& call) { multiply_in_parts(call, panel_product(matmul_product(call))); }
+
+bool takes_matmul_panels(const Call& call) { return suits_panels(matmul_product(call)); }
 
 /// dyᵀ·x as c = a·b with the rows of c along the inputs or, `by_input`, xᵀ·dy with them along the outputs.
 cpu::PanelProduct weight_product(const TensorView& x, const TensorView& dy, const TensorView& w,
@@ -189,13 +232,17 @@ bool takes_sgd_update(const Call& call) {
 namespace ops {
 
 void register_linear_cpu(Registry& registry) {
-  auto add = [&](const char* op, const char* name, void (*run)(const Call&), bool (*when)(const Call&)) {
+  auto add = [&](const char* op, const char* name, void (*run)(const Call&), bool (*when)(const Call&),
+                 int preference = 30) {
     registry.add_variant(
-        op, {.name = name, .device = DeviceKind::cpu, .run = run, .when = when, .preference = 30});
+        op, {.name = name, .device = DeviceKind::cpu, .run = run, .when = when, .preference = preference});
   };
   add("linear", "rows", run_rows<false>, takes_rows);
+  add("linear", "panels", run_panels<false>, takes_panels, 29);
   add("linear_relu", "rows", run_rows<true>, takes_rows);
-  add("matmul", "panels", run_matmul, takes_matmul);
+  add("linear_relu", "panels", run_panels<true>, takes_panels, 29);
+  add("matmul", "panels", run_matmul_panels, takes_matmul_panels);
+  add("matmul", "rows", run_matmul_rows, takes_matmul_rows, 29);
   add("linear_weight_gradient", "panels", run_weight_gradient, takes_weight_gradient);
   add("linear_sgd_update", "panels", run_sgd_update, takes_sgd_update);
 }
