@@ -71,7 +71,7 @@ template <class Offsets>
 HWY_INLINE int64_t store_nonzero(Offsets offsets, Vector values, int32_t* to_offsets, float* to_values) {
   const Floats d;
   const hn::RebindToSigned<Floats> di;
-  const auto nonzero = hn::Ne(values, hn::Zero(d));
+  const auto nonzero = hn::Not(hn::Eq(values, hn::Zero(d)));  // NaN is not zero, but Ne() may say otherwise
 #if HWY_TARGET == HWY_AVX2
   uint8_t bits[8] = {};
   hn::StoreMaskBits(d, nonzero, bits);
@@ -514,8 +514,7 @@ HWY_EXPORT(listed_input_gradient);
 }  // namespace
 
 int64_t listed_product_scratch(int64_t N) {
-  if (N <= kFewRows) return kFewScratch;
-  return std::min(N, kRows) * 2 * (kDepth + kSlack) + (kDepth + 1) * kLongestStrip;
+  return std::max(kFewScratch, std::min(N, kRows) * 2 * (kDepth + kSlack) + (kDepth + 1) * kLongestStrip);
 }
 
 void multiply_listed(const ListedProduct& product, float* scratch) {

@@ -24,7 +24,7 @@ struct ListedProduct {
   int64_t y_row;
   bool relu;
 };
-/// Floats of scratch for multiply_listed; depends on N alone.
+/// Floats of scratch for multiply_listed; for N rows or fewer.
 int64_t listed_product_scratch(int64_t N);
 void multiply_listed(const ListedProduct& product, float* scratch);
 

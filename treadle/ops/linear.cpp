@@ -61,7 +61,17 @@ std::vector<TestCase> cases() {
     b.defined = bias;
     return TestCase{label, {{x, {}, x_layout}, {w, {}, w_layout}, b}, {}};
   };
+  auto zeros = [&](const char* label, Shape x, Shape w) {
+    TestCase c = three(label, x, w, true, kPlain, kTransposed);
+    c.inputs[0].fill = {TestFill::integers, -1, 1};
+    return c;
+  };
   return {three("one", {1, 1}, {1, 1}),
+          zeros("zeros", {5, 7}, {3, 7}),
+          zeros("zeros, one row", {1, 1100}, {37, 1100}),
+          zeros("zeros, three rows", {3, 70}, {101, 70}),
+          zeros("zeros, tiles", {33, 70}, {65, 70}),
+          zeros("zeros, several threads", {67, 37}, {301, 37}),
           three("odd", {5, 7}, {3, 7}),
           three("no bias", {5, 7}, {3, 7}, false),
           three("tiles", {33, 40}, {65, 40}),

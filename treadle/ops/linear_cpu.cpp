@@ -1,45 +1,18 @@
 /// The cpu variants for the products of linear layers in f32: "rows" (c = a·b for b whose columns are
 /// dense) and "panels" (c = a·b for b whose rows are, and updates in place), each thread on its own part of
 /// the result.
-#include "treadle/core/parallel_for.h"
 #include "treadle/cpu/linear_products.h"
 #include "treadle/graph/registry.h"
-#include "treadle/kernels/optimizer_functions.h"
 #include "treadle/ops/linear_options.h"
-#include "treadle/ops/linear_update_operands.h"
+#include "treadle/ops/linear_parts.h"
 #include "treadle/ops/matrix_product.h"
 
 namespace treadle {
 namespace {
 
-struct Range {
-  int64_t begin, end;
-  int64_t size() const { return end - begin; }
-};
+using namespace linear_parts;
 
-constexpr int64_t kLine = 16;  ///< floats of a cache line
-constexpr int64_t kTile = 4;   ///< rows of a register tile, of which the larger are multiples
-
-/// Part `index` of `parts` of an extent, cut at multiples of `step`.
-Range part_of(int64_t extent, int64_t index, int64_t parts, int64_t step) {
-  const int64_t steps = (extent + step - 1) / step;
-  auto cut = [&](int64_t i) { return std::min(steps * i / parts * step, extent); };
-  return {cut(index), cut(index + 1)};
-}
-
-/// Parts that a product is worth: waking a thread costs as much as some ten thousand products.
-int64_t parts_of(int64_t products) {
-  constexpr int64_t kProductsPerPart = 50'000;
-  return std::clamp<int64_t>(products / kProductsPerPart, 1, num_threads());
-}
-
-/// Calls run(index) for every part, spread over threads.
-template <class Run>
-void for_each_part(int64_t parts, Run run) {
-  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) run(i);
-  });
-}
+constexpr int64_t kTile = 4;  ///< rows of a register tile, of which the larger are multiples
 
 /// Each thread streams its own rows of b, unless there are few.
 void multiply_in_parts(const cpu::RowProduct& product) {
@@ -170,18 +143,6 @@ bool takes_weight_product(const TensorView& x, const TensorView& dy, const Tenso
          has_unit_step(w.shape[along], w.strides[along]);
 }
 
-/// Σ_n dy[n, o] for `count` outputs from `first` on, in the order of n.
-void sum_over_batch(const TensorView& dy, int64_t first, int64_t count, float* sums) {
-  std::fill_n(sums, count, 0.0f);
-  for (int64_t n = 0; n < dy.shape[0]; ++n) {
-    const float* row = dy.as<float>() + n * dy.strides[0] + first * dy.strides[1];
-    if (dy.strides[1] == 1)
-      for (int64_t o = 0; o < count; ++o) sums[o] += row[o];
-    else
-      for (int64_t o = 0; o < count; ++o) sums[o] += row[o * dy.strides[1]];
-  }
-}
-
 void run_weight_gradient(const Call& call) {
   const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
   float* db = call.outputs.size() > 1 ? call.output(1).as<float>() : nullptr;
@@ -200,14 +161,6 @@ bool takes_weight_product(const TensorView& x, const TensorView& dy, const Tenso
 bool takes_weight_gradient(const Call& call) {
   return call.input(0).shape[0] <= kLargestBatch &&
          takes_weight_product(call.input(0), call.input(1), call.output());
-}
-
-/// b -= rate·(Σ_n dy + weight_decay·b), rounded as sgd_update rounds.
-void update_bias(const LinearUpdateOperands& p, const TensorView& dy, Range r, float rate, float weight_decay,
-                 float* sums) {
-  sum_over_batch(dy, r.begin, r.size(), sums);
-  const SgdStep<float> step{rate, weight_decay};
-  for (int64_t o = r.begin; o < r.end; ++o) step(p.at<float>(p.b, o * p.b_step), sums[o - r.begin]);
 }
 
 void run_sgd_update(const Call& call) {

@@ -71,7 +71,21 @@ std::vector<TestCase> cases() {
   auto by_input = [&](const char* label, Shape x, int64_t out, bool bias = true, TestLayout layout = kPlain) {
     return update(label, x, out, bias, layout, 0.1, true);
   };
+  auto zeros = [&](const char* label, Shape x, int64_t out, double weight_decay = 0.1, int64_t largest = 1) {
+    TestCase c = update(label, x, out, true, kPlain, weight_decay, true);
+    c.inputs[0].fill = {TestFill::integers, -double(largest), double(largest)};
+    return c;
+  };
   return {update("one", {1, 1}, 1),
+          zeros("zeros", {5, 7}, 3),
+          zeros("zeros, no decay", {5, 7}, 3, 0),
+          zeros("zeros, one row", {1, 1100}, 37),
+          zeros("zeros, one row, no decay", {1, 1100}, 37, 0),
+          zeros("zeros, tiles", {33, 70}, 65),
+          zeros("zeros, several threads", {67, 301}, 21, 0),
+          zeros("nothing but zeros", {5, 70}, 9, 0.1, 0),
+          zeros("nothing but zeros, no decay", {5, 70}, 9, 0, 0),
+          zeros("nothing but zeros, one row, no decay", {1, 70}, 9, 0, 0),
           update("odd", {5, 7}, 3),
           update("no decay", {5, 7}, 3, true, kPlain, 0),
           update("no bias", {5, 7}, 3, false),

@@ -45,7 +45,18 @@ std::vector<TestCase> cases() {
   auto by_input = [&](const char* label, Shape x, int64_t out, bool bias = true, TestLayout layout = kPlain) {
     return two(label, x, out, bias, layout, layout, true);
   };
+  auto zeros = [&](const char* label, Shape x, int64_t out, int64_t largest = 1) {
+    TestCase c = by_input(label, x, out);
+    c.inputs[0].fill = {TestFill::integers, -double(largest), double(largest)};
+    return c;
+  };
   return {two("one", {1, 1}, 1),
+          zeros("zeros", {5, 7}, 3),
+          zeros("zeros, one row", {1, 1100}, 37),
+          zeros("zeros, tiles", {33, 70}, 65),
+          zeros("zeros, several threads", {67, 301}, 21),
+          zeros("nothing but zeros", {5, 70}, 9, 0),
+          zeros("nothing but zeros, one row", {1, 70}, 9, 0),
           two("odd", {5, 7}, 3),
           two("no bias", {5, 7}, 3, false),
           two("one row", {1, 70}, 9),

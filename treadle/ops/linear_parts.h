@@ -1,0 +1,60 @@
+/// How the cpu variants of linear layers divide their work, and what all of them do with biases.
+#pragma once
+
+#include <algorithm>
+
+#include "treadle/core/parallel_for.h"
+#include "treadle/kernels/optimizer_functions.h"
+#include "treadle/ops/linear_update_operands.h"
+
+namespace treadle::linear_parts {
+
+struct Range {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
+constexpr int64_t kLine = 16;  ///< floats of a cache line
+
+/// Part `index` of `parts` of an extent, cut at multiples of `step`.
+inline Range part_of(int64_t extent, int64_t index, int64_t parts, int64_t step) {
+  const int64_t steps = (extent + step - 1) / step;
+  auto cut = [&](int64_t i) { return std::min(steps * i / parts * step, extent); };
+  return {cut(index), cut(index + 1)};
+}
+
+/// Parts that a product is worth: waking a thread costs as much as some ten thousand products.
+inline int64_t parts_of(int64_t products) {
+  constexpr int64_t kProductsPerPart = 50'000;
+  return std::clamp<int64_t>(products / kProductsPerPart, 1, num_threads());
+}
+
+/// Calls run(index) for every part, spread over threads.
+template <class Run>
+void for_each_part(int64_t parts, Run run) {
+  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) run(i);
+  });
+}
+
+/// Σ_n dy[n, o] for `count` outputs from `first` on, in the order of n.
+inline void sum_over_batch(const TensorView& dy, int64_t first, int64_t count, float* sums) {
+  std::fill_n(sums, count, 0.0f);
+  for (int64_t n = 0; n < dy.shape[0]; ++n) {
+    const float* row = dy.as<float>() + n * dy.strides[0] + first * dy.strides[1];
+    if (dy.strides[1] == 1)
+      for (int64_t o = 0; o < count; ++o) sums[o] += row[o];
+    else
+      for (int64_t o = 0; o < count; ++o) sums[o] += row[o * dy.strides[1]];
+  }
+}
+
+/// b -= rate·(Σ_n dy + weight_decay·b), rounded as sgd_update rounds.
+inline void update_bias(const LinearUpdateOperands& p, const TensorView& dy, Range r, float rate,
+                        float weight_decay, float* sums) {
+  sum_over_batch(dy, r.begin, r.size(), sums);
+  const SgdStep<float> step{rate, weight_decay};
+  for (int64_t o = r.begin; o < r.end; ++o) step(p.at<float>(p.b, o * p.b_step), sums[o - r.begin]);
+}
+
+}  // namespace treadle::linear_parts
