@@ -1,6 +1,7 @@
 /// parallel_for: splits a range over a small pool of threads that spin briefly and then park.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <type_traits>
 
@@ -28,6 +29,17 @@ void parallel_for(int64_t count, int64_t grain, F&& f) {
       count, grain,
       [](void* context, int64_t begin, int64_t end) { (*static_cast<Function*>(context))(begin, end); },
       const_cast<void*>(static_cast<const void*>(&f)));
+}
+
+/// Calls f(thread, i) for each i of [0, count), on up to `threads` threads, numbered from 0: whoever is free
+/// takes the next one. For items of unequal work; results must not depend on who does what.
+template <class F>
+void parallel_for_each(int64_t count, int threads, F&& f) {
+  std::atomic<int64_t> next{0};
+  parallel_for(threads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t thread = begin; thread < end; ++thread)
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) f(thread, i);
+  });
 }
 
 }  // namespace treadle

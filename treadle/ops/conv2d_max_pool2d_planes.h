@@ -30,12 +30,7 @@ constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 template <class F>
 void for_each_item(int threads, int64_t count, int64_t work, F f) {
   constexpr int64_t kGrain = 1 << 14;
-  parallel_for(threads, work < kGrain ? threads : 1, [&](int64_t begin, int64_t end) {
-    for (int64_t thread = begin; thread < end; ++thread) {
-      const Range items = part_of(count, thread, threads);
-      for (int64_t i = items.first; i < items.end; ++i) f(thread, i);
-    }
-  });
+  parallel_for_each(count, work < kGrain ? 1 : threads, f);
 }
 
 /// Some channels of one group: those of a plane.

@@ -100,7 +100,10 @@ cpu::ListedGradient listed_gradient(const TensorView& x, const TensorView& dy) {
 /// Calls run(gradient of a part, its first input, scratch), each thread on its own inputs.
 template <class Run>
 void for_inputs_in_parts(const Call& call, const cpu::ListedGradient& gradient, Run run) {
-  const int64_t parts = parts_of(gradient.N * gradient.in * gradient.out / 4);
+  constexpr int64_t kPartsPerThread = 3;  // x has more zeros in some places than in others
+  const int64_t threads = parts_of(gradient.N * gradient.in * gradient.out / 4);
+  const bool few = gradient.N <= kFewRows || threads == 1;
+  const int64_t parts = few ? threads : threads * kPartsPerThread;
   const int64_t size = in_lines(cpu::listed_gradient_scratch(gradient.N, gradient.out));
   float* scratch = call.workspace<float>(size * parts);
   for_each_part(parts, [&](int64_t index) {

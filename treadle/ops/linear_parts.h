@@ -32,6 +32,8 @@ inline int64_t parts_of(int64_t products) {
 /// Calls run(index) for every part, spread over threads.
 template <class Run>
 void for_each_part(int64_t parts, Run run) {
+  if (parts > num_threads())
+    return parallel_for_each(parts, num_threads(), [&](int64_t, int64_t i) { run(i); });
   parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) run(i);
   });
