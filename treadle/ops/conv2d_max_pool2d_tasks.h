@@ -23,11 +23,15 @@ inline int64_t parts_of(int64_t products) {
   return std::clamp<int64_t>(products / kProductsWorthAThread, 1, num_threads());
 }
 
-/// Calls f(part, first, last) for equal parts of [0, count), each on a thread of its own.
+/// Calls f(thread, first, last) for ranges that cover [0, count), on so many threads: some for each, so that
+/// none waits long for another.
 template <class F>
-void for_each_part(int64_t parts, int64_t count, F f) {
-  parallel_for(parts, 1,
-               [&](int64_t begin, int64_t end) { f(begin, count * begin / parts, count * end / parts); });
+void for_each_part(int64_t threads, int64_t count, F f) {
+  constexpr int64_t kPartsPerThread = 8;
+  const int64_t parts = threads == 1 ? 1 : std::min(count, threads * kPartsPerThread);
+  parallel_for_each(parts, int(threads), [&](int64_t thread, int64_t i) {
+    f(thread, count * i / parts, count * (i + 1) / parts);
+  });
 }
 
 constexpr int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }

@@ -57,6 +57,10 @@ const float* winograd_filters(const Call& call, const Conv2dGeometry& g) {
   return transformed;
 }
 
+/// Threads take batches of windows as they get free; enough of them that none waits long for another, but not
+/// so small that reading the filters counts.
+constexpr int64_t kBatchesPerThread = 16, kFewestWindows = 24;
+
 /// Threads share the windows of all images, and the filters where windows are few.
 void run_winograd(const Call& call) {
   const Geometry g = geometry_of(call);
@@ -67,8 +71,7 @@ void run_winograd(const Call& call) {
   if (batches < parts)
     slices = std::min(blocks, (parts + batches - 1) / batches);
   else
-    batches = (batches + parts - 1) / parts * parts;
-  batches = std::min(batches, windows);
+    batches = std::clamp(parts * kBatchesPerThread, batches, std::max(windows / kFewestWindows, batches));
   const cpu::WinogradImages images = winograd_images(call, g);
   const float* transformed = winograd_filters(call, g.conv);
   const cpu::PooledOutput output = output_of(call, g);
