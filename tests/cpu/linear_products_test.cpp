@@ -134,16 +134,18 @@ TEST_P(LinearProducts, RowsKeepWhatIsNotANumber) {
 
 // ---- multiply_panels --------------------------------------------------------------------------------------
 
-/// With `transposed`, a is stored [K,M].
-PanelProduct panel_product(const Matrix& a, bool transposed, const Matrix& b, Matrix& c) {
+/// With `transposed`, a is stored [K,M]; with `by_column`, b is stored [N,K].
+PanelProduct panel_product(const Matrix& a, bool transposed, const Matrix& b, Matrix& c,
+                           bool by_column = false) {
   return {c.rows,
           c.columns,
-          b.rows,
+          transposed ? a.rows : a.columns,
           a.values.data(),
           transposed ? 1 : a.leading,
           transposed ? a.leading : 1,
           b.values.data(),
-          b.leading,
+          by_column ? 1 : b.leading,
+          by_column ? b.leading : 1,
           c.values.data(),
           c.leading};
 }
@@ -157,22 +159,32 @@ void multiply(const PanelProduct& p) {
 
 const Sizes kPanelSizes[] = {{1, 1, 1},     {4, 24, 8},    {5, 25, 9},    {2, 30, 70}, {3, 7, 5},
                              {9, 100, 600}, {33, 50, 300}, {100, 33, 40}, {50, 60, 1}, {6, 5, 0},
-                             {16, 48, 16},  {70, 700, 64}, {4, 23, 1030}, {31, 5, 2},  {8, 72, 30}};
+                             {16, 48, 16},  {70, 700, 64}, {4, 23, 1030}, {31, 5, 2},  {8, 72, 30},
+                             {1, 10, 60},   {19, 10, 70},  {37, 8, 530},  {4, 61, 40}, {40, 56, 530}};
 
-void check_panels(Sizes size, bool transposed) {
+struct PanelKind {
+  bool transposed = false, by_column = false, biased = false, relu = false;
+};
+
+void check_panels(Sizes size, PanelKind kind) {
   std::mt19937 random(9);
-  Matrix a = transposed ? Matrix(size.K, size.M) : Matrix(size.M, size.K);
-  a.fill(random);
-  const Matrix b = Matrix(size.K, size.N).fill(random);
+  Matrix a = kind.transposed ? Matrix(size.K, size.M) : Matrix(size.M, size.K);
+  Matrix b = kind.by_column ? Matrix(size.N, size.K) : Matrix(size.K, size.N);
+  a.fill(random), b.fill(random);
+  const Matrix bias = Matrix(1, size.N).fill(random);
   Matrix c = Matrix(size.M, size.N).fill(12345);
-  multiply(panel_product(a, transposed, b, c));
+  PanelProduct p = panel_product(a, kind.transposed, b, c, kind.by_column);
+  p.bias = kind.biased ? bias.values.data() : nullptr, p.relu = kind.relu;
+  multiply(p);
   for (int64_t i = 0; i < size.M; ++i)
     for (int64_t j = 0; j < size.N; ++j) {
-      double sum = 0, absolute = 0;
+      double sum = kind.biased ? bias.at(0, j) : 0, absolute = std::fabs(sum);
       for (int64_t k = 0; k < size.K; ++k) {
-        const double product = double(transposed ? a.at(k, i) : a.at(i, k)) * b.at(k, j);
+        const double product =
+            double(kind.transposed ? a.at(k, i) : a.at(i, k)) * (kind.by_column ? b.at(j, k) : b.at(k, j));
         sum += product, absolute += std::fabs(product);
       }
+      if (kind.relu) sum = std::max(sum, 0.0);
       ASSERT_NEAR(c.at(i, j), sum, 0x1p-24 * double(size.K + 1) * absolute) << "element " << i << ", " << j;
     }
   c.expect_gaps();
@@ -181,7 +193,10 @@ void check_panels(Sizes size, bool transposed) {
 TEST_P(LinearProducts, PanelsAgreeWithDouble) {
   for (Sizes size : kPanelSizes) {
     SCOPED_TRACE(testing::Message() << size.M << " x " << size.N << " x " << size.K);
-    for (bool transposed : {false, true}) check_panels(size, transposed);
+    for (bool transposed : {false, true})
+      for (bool by_column : {false, true})
+        for (int flags = 0; flags < 4; ++flags)
+          check_panels(size, {transposed, by_column, (flags & 1) != 0, (flags & 2) != 0});
   }
 }
 
@@ -235,9 +250,11 @@ TEST_P(LinearProducts, PanelsKeepWhatIsNotANumber) {
     const Matrix b = Matrix(size.K, size.N).fill(1);
     Matrix a = Matrix(size.M, size.K).fill(1), c(size.M, size.N);
     a.at(0, 0) = kNaN, a.at(size.M - 1, size.K - 1) = kInfinity;
-    multiply(panel_product(a, false, b, c));
+    PanelProduct p = panel_product(a, false, b, c);
+    p.relu = true;
+    multiply(p);
     for (int64_t j = 0; j < size.N; ++j) {
-      EXPECT_TRUE(std::isnan(c.at(0, j)));
+      EXPECT_TRUE(std::isnan(c.at(0, j))) << "ReLU keeps NaN";
       EXPECT_EQ(c.at(size.M - 1, j), kInfinity);
       if (size.M > 2) {
         EXPECT_EQ(c.at(1, j), float(size.K));

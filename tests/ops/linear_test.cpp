@@ -9,6 +9,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/ops/copy.h"
 #include "treadle/ops/linear_sgd_update.h"
 #include "treadle/ops/matmul.h"
 #include "treadle/ops/optimizer_update.h"
@@ -36,6 +37,13 @@ Tensor copy_of(const Tensor& x) {
   return y;
 }
 
+/// The same elements with strides (1, rows).
+Tensor by_input(const Tensor& x) {
+  Tensor y = Tensor::empty_strided(x.shape(), {1, x.size(0)}, DType::f32, kCpu);
+  copy_into(y, x);
+  return y;
+}
+
 void expect_same_bits(const Tensor& a, const Tensor& b) {
   ASSERT_EQ(a.shape(), b.shape());
   EXPECT_EQ(std::memcmp(a.view().data, b.view().data, size_t(a.numel()) * sizeof(float)), 0);
@@ -54,19 +62,21 @@ void with_threads(Test test) {
 
 TEST(LinearSgdUpdate, HasTheBitsOfGradientAndUpdate) {
   with_threads([] {
-    for (auto [N, in, out] : {std::array<int64_t, 3>{32, 300, 45}, {1, 70, 9}, {7, 5, 130}}) {
-      const Tensor x = numbers({N, in}, 1), dy = numbers({N, out}, 2), w = numbers({out, in}, 3),
-                   b = numbers({out}, 4);
-      Tensor state = Tensor::zeros({2}, DType::f64);
-      state.view().as<double>()[0] = 0.1;
-      Tensor updated_w = copy_of(w), updated_b = copy_of(b);
-      linear_sgd_update(x, dy, state, updated_w, updated_b, {.weight_decay = 0.01});
-      const auto [dw, db] = linear_weight_gradient(x, dy);
-      sgd_update(w, dw, {}, {.learning_rate = 0.1, .weight_decay = 0.01});
-      sgd_update(b, db, {}, {.learning_rate = 0.1, .weight_decay = 0.01});
-      expect_same_bits(updated_w, w);
-      expect_same_bits(updated_b, b);
-    }
+    for (auto [N, in, out] : {std::array<int64_t, 3>{32, 300, 45}, {1, 70, 9}, {7, 5, 130}})
+      for (bool transposed : {false, true}) {
+        const Tensor x = numbers({N, in}, 1), dy = numbers({N, out}, 2), b = numbers({out}, 4);
+        const Tensor w = transposed ? by_input(numbers({out, in}, 3)) : numbers({out, in}, 3);
+        Tensor state = Tensor::zeros({2}, DType::f64);
+        state.view().as<double>()[0] = 0.1;
+        Tensor updated_w = clone(w), updated_b = copy_of(b);
+        linear_sgd_update(x, dy, state, updated_w, updated_b, {.weight_decay = 0.01});
+        const auto [dw, db] = linear_weight_gradient(x, dy, {.transposed = transposed});
+        EXPECT_EQ(dw.strides(), w.strides());
+        sgd_update(w, dw, {}, {.learning_rate = 0.1, .weight_decay = 0.01});
+        sgd_update(b, db, {}, {.learning_rate = 0.1, .weight_decay = 0.01});
+        expect_same_bits(updated_w, w);
+        expect_same_bits(updated_b, b);
+      }
   });
 }
 
@@ -82,10 +92,12 @@ TEST(LinearSgdUpdate, RefusesOperandsThatDoNotFit) {
 
 TEST(LinearRelu, EqualsLinearThenReluAndSoDoItsGradients) {
   with_threads([] {
-    for (auto [N, in, out] : {std::array<int64_t, 3>{33, 300, 45}, {1, 70, 9}}) {
-      std::vector<Tensor> fused{numbers({N, in}, 1), numbers({out, in}, 2), numbers({out}, 3)}, plain;
+    for (auto [N, in, out, transposed] :
+         {std::array<int64_t, 4>{33, 300, 45, 0}, {1, 70, 9, 0}, {33, 300, 45, 1}, {1, 70, 9, 1}}) {
+      const Tensor w = numbers({out, in}, 2);
+      std::vector<Tensor> fused{numbers({N, in}, 1), transposed ? by_input(w) : w, numbers({out}, 3)}, plain;
       for (Tensor& tensor : fused) {
-        plain.push_back(copy_of(tensor));
+        plain.push_back(clone(tensor));
         tensor.set_requires_grad(), plain.back().set_requires_grad();
       }
       Tensor y = linear_relu(fused[0], fused[1], fused[2]), z = relu(linear(plain[0], plain[1], plain[2]));

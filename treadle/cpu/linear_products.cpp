@@ -3,6 +3,7 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -230,15 +231,10 @@ HWY_INLINE Vector relu(Vector v) {
   return hn::IfThenZeroElse(hn::Le(v, hn::Zero(d)), v);
 }
 
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2  // masked loads and stores touch nothing else
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2  // where a masked load touches nothing else
 HWY_INLINE Vector load_part(const float* row, int64_t count) {
   const Floats d;
   return hn::MaskedLoad(hn::FirstN(d, size_t(count)), d, row);
-}
-
-HWY_INLINE void store_part(Vector v, float* row, int64_t count) {
-  const Floats d;
-  hn::BlendedStore(v, hn::FirstN(d, size_t(count)), d, row);
 }
 #else
 HWY_INLINE Vector load_part(const float* row, int64_t count) {
@@ -246,11 +242,29 @@ HWY_INLINE Vector load_part(const float* row, int64_t count) {
   for (int64_t i = 0; i < count; ++i) padded[i] = row[i];
   return hn::Load(Floats(), padded);
 }
+#endif
 
+#if HWY_ARCH_X86 && HWY_TARGET < HWY_AVX2  // masked stores are slow on AVX2
 HWY_INLINE void store_part(Vector v, float* row, int64_t count) {
-  HWY_ALIGN float padded[kLanes];
-  hn::Store(v, Floats(), padded);
-  for (int64_t i = 0; i < count; ++i) row[i] = padded[i];
+  const Floats d;
+  hn::BlendedStore(v, hn::FirstN(d, size_t(count)), d, row);
+}
+#else
+HWY_INLINE void store_part(Vector v, float* row, int64_t count) {
+  HWY_ALIGN float values[kLanes];
+  hn::Store(v, Floats(), values);
+  const float* from = values;
+  auto copy = [&](auto step) {
+    constexpr int64_t kStep = step.value;
+    if constexpr (kStep < kLanes) {
+      if ((count & kStep) == 0) return;
+      std::memcpy(row, from, kStep * sizeof(float));
+      row += kStep, from += kStep;
+    }
+  };
+  copy(std::integral_constant<int, 4>{});
+  copy(std::integral_constant<int, 2>{});
+  copy(std::integral_constant<int, 1>{});
 }
 #endif
 
@@ -273,40 +287,39 @@ HWY_INLINE Vector load_vector(const float* row, int j, int64_t columns) {
                          : load_first(row + j * kLanes, columns - j * kLanes);
 }
 
+/// Calls set(sum, row of the tile, vector of it) for all sums.
+template <int Rows, int Vectors, class Set>
+HWY_INLINE void for_each_sum(Sums<Rows, Vectors>& sums, Set set) {
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < Vectors; ++j) set(sums[i][j], i, j);
+}
+
 /// Zeros, the bias, or what earlier passes left in c.
 template <int Rows, int Vectors>
-HWY_INLINE void start_sums(const PanelProduct& p, const Terms& t, const Place& at,
+HWY_INLINE void start_sums(const float* c, int64_t c_row, const float* bias, bool first, int64_t columns,
                            Sums<Rows, Vectors>& sums) {
-  const float* row = p.c + at.row * p.c_row + at.column;
-#pragma GCC unroll 4
-  for (int j = 0; j < Vectors; ++j) {
-    const Vector start =
-        p.bias && t.first ? load_vector<Vectors>(p.bias + at.column, j, at.columns) : hn::Zero(Floats());
-#pragma GCC unroll 8
-    for (int i = 0; i < Rows; ++i)
-      sums[i][j] = t.first ? start : load_vector<Vectors>(row + i * p.c_row, j, at.columns);
-  }
+  if (!first)
+    for_each_sum<Rows, Vectors>(sums, [&](Vector& sum, int i, int j) HWY_ATTR {
+      sum = load_vector<Vectors>(c + i * c_row, j, columns);
+    });
+  else if (bias)
+    for_each_sum<Rows, Vectors>(
+        sums, [&](Vector& sum, int, int j) HWY_ATTR { sum = load_vector<Vectors>(bias, j, columns); });
+  else
+    for_each_sum<Rows, Vectors>(sums, [&](Vector& sum, int, int) HWY_ATTR { sum = hn::Zero(Floats()); });
 }
 
 template <int Rows, int Vectors>
-HWY_INLINE void finish_sums(const PanelProduct& p, const Terms& t, const Place& at,
-                            Sums<Rows, Vectors>& sums) {
-  float* const first = p.c + at.row * p.c_row + at.column;
-  const Update update = update_of(p);
-#pragma GCC unroll 8
-  for (int i = 0; i < Rows; ++i) {
-    float* const row = first + i * p.c_row;
-#pragma GCC unroll 4
-    for (int j = 0; j < Vectors; ++j) {
-      Vector value = sums[i][j];
-      if (p.update) value = update(load_vector<Vectors>(row, j, at.columns), value);
-      if (p.relu && t.last) value = relu(value);
-      if (j + 1 < Vectors)
-        hn::StoreU(value, Floats(), row + j * kLanes);
-      else
-        store_first(value, row + j * kLanes, at.columns - j * kLanes);
-    }
-  }
+HWY_INLINE void store_sums(Sums<Rows, Vectors>& sums, float* c, int64_t c_row, int64_t columns) {
+  for_each_sum<Rows, Vectors>(sums, [&](Vector& sum, int i, int j) HWY_ATTR {
+    float* const to = c + i * c_row + j * kLanes;
+    if (j + 1 < Vectors)
+      hn::StoreU(sum, Floats(), to);
+    else
+      store_first(sum, to, columns - j * kLanes);
+  });
 }
 
 /// sums += a·b. Rows of b are b_step apart.
@@ -329,7 +342,7 @@ HWY_INLINE void add_products(const Terms& t, const float* HWY_RESTRICT b, int64_
       for (int j = 0; j < Vectors; ++j) hn::Store(row[j], d, strip + j * kLanes);
       strip += kStrip;
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
       const Vector factor = hn::Set(d, a[i * t.a_row]);
 #pragma GCC unroll 4
@@ -342,10 +355,18 @@ HWY_INLINE void add_products(const Terms& t, const float* HWY_RESTRICT b, int64_
 template <int Rows, int Vectors, Source source>
 HWY_INLINE void multiply_vectors(const PanelProduct& p, const Terms& t, const Place& at, const float* b,
                                  int64_t b_step, float* strip = nullptr) {
+  const int64_t c_row = p.c_row, columns = at.columns;
+  float* const c = p.c + at.row * c_row + at.column;
   Sums<Rows, Vectors> sums;
-  start_sums<Rows, Vectors>(p, t, at, sums);
-  add_products<Rows, Vectors, source>(t, b, b_step, at.columns, strip, sums);
-  finish_sums<Rows, Vectors>(p, t, at, sums);
+  start_sums<Rows, Vectors>(c, c_row, p.bias ? p.bias + at.column : nullptr, t.first, columns, sums);
+  add_products<Rows, Vectors, source>(t, b, b_step, columns, strip, sums);
+  if (p.update)
+    for_each_sum<Rows, Vectors>(sums, [&, update = update_of(p)](Vector& sum, int i, int j) HWY_ATTR {
+      sum = update(load_vector<Vectors>(c + i * c_row, j, columns), sum);
+    });
+  if (p.relu && t.last)
+    for_each_sum<Rows, Vectors>(sums, [&](Vector& sum, int, int) HWY_ATTR { sum = relu(sum); });
+  store_sums<Rows, Vectors>(sums, c, c_row, columns);
 }
 
 /// A tile of at most three vectors.
@@ -359,25 +380,41 @@ void multiply_tile(const PanelProduct& p, const Terms& t, const Place& at, const
     multiply_vectors<Rows, 1, source>(p, t, at, b, b_step);
 }
 
-/// The same from rows of b as they lie.
-template <int Rows>
-void multiply_unpacked(const PanelProduct& p, const Terms& t, const Place& at, const float* b) {
-  if (at.columns == kStrip)
-    multiply_vectors<Rows, kStripVectors, Source::whole>(p, t, at, b, p.b_row);
-  else
-    multiply_tile<Rows, Source::cut>(p, t, at, b, p.b_row);
-}
-
-/// Calls run(number of rows as a constant, first row) for tiles that cover rows [first, rows).
-template <class Run>
+/// Calls run(number of rows as a constant, first row) for tiles that cover rows [first, rows), of at most
+/// `Largest` rows each.
+template <int Largest, class Run>
 HWY_INLINE void for_each_row_tile(int64_t first, int64_t rows, Run run) {
   auto cover = [&](auto count) HWY_ATTR {
-    for (; first + count.value <= rows; first += count.value) run(count, first);
+    if constexpr (count <= Largest)
+      for (; first + count.value <= rows; first += count.value) run(count, first);
   };
-  cover(std::integral_constant<int, kTileRows>{});
-  if constexpr (kTileRows > 4) cover(std::integral_constant<int, 4>{});
+  cover(std::integral_constant<int, 16>{});
+  cover(std::integral_constant<int, 8>{});
+  cover(std::integral_constant<int, 4>{});
   cover(std::integral_constant<int, 2>{});
   cover(std::integral_constant<int, 1>{});
+}
+
+Terms from_row(Terms t, int64_t i) {
+  t.a += i * t.a_row;
+  return t;
+}
+
+/// All rows from `first` on of a strip of c that has at most three vectors. One vector needs more rows for as
+/// many independent sums.
+template <Source source>
+void multiply_strip(const PanelProduct& p, const Terms& t, int64_t first, int64_t j, int64_t columns,
+                    const float* b, int64_t b_step) {
+  auto run = [&](auto rows, int64_t i) HWY_ATTR {
+    if constexpr (rows.value > kTileRows)
+      multiply_vectors<rows.value, 1, source>(p, from_row(t, i), {i, j, columns}, b, b_step);
+    else
+      multiply_tile<rows.value, source>(p, from_row(t, i), {i, j, columns}, b, b_step);
+  };
+  if (columns <= kLanes)
+    for_each_row_tile<2 * kTileRows>(first, p.M, run);
+  else
+    for_each_row_tile<kTileRows>(first, p.M, run);
 }
 
 /// Copies `depth` rows of b, `columns` elements each, into strips: out[strip][k][column], zero-filled.
@@ -394,6 +431,51 @@ void pack_strips(const float* b, int64_t b_row, int64_t depth, int64_t columns, 
     for (int64_t v = 0; v < kStrip; v += kLanes)
       hn::Store(load_first(b + j + v, std::max<int64_t>(columns - j - v, 0)), d, to + v);
   }
+}
+
+/// Copies the transpose of four rows of four.
+HWY_INLINE void transpose_block(const float* HWY_RESTRICT from, int64_t from_row, float* HWY_RESTRICT to,
+                                int64_t to_row) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int64_t i = 0; i < 4; ++i)
+    for (int64_t k = 0; k < 4; ++k) to[k * to_row + i] = from[i * from_row + k];
+#else
+  const hn::CappedTag<float, 4> d;
+  const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + from_row), c = hn::LoadU(d, from + 2 * from_row),
+             e = hn::LoadU(d, from + 3 * from_row);
+  const auto ac = hn::InterleaveLower(d, a, c), be = hn::InterleaveLower(d, b, e),
+             ac_rest = hn::InterleaveUpper(d, a, c), be_rest = hn::InterleaveUpper(d, b, e);
+  hn::StoreU(hn::InterleaveLower(d, ac, be), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, ac, be), d, to + to_row);
+  hn::StoreU(hn::InterleaveLower(d, ac_rest, be_rest), d, to + 2 * to_row);
+  hn::StoreU(hn::InterleaveUpper(d, ac_rest, be_rest), d, to + 3 * to_row);
+#endif
+}
+
+/// The same strips of a b that lies column by column.
+void pack_columns(const float* b, int64_t b_column, int64_t depth, int64_t columns, float* HWY_RESTRICT out) {
+  for (int64_t j = 0; j < columns; j += kStrip, out += kStrip * depth) {
+    const int64_t inside = std::min(kStrip, columns - j), blocks = inside / 4 * 4;
+    int64_t k = 0;
+    for (; k + 4 <= depth; k += 4)
+      for (int64_t i = 0; i < blocks; i += 4)
+        transpose_block(b + (j + i) * b_column + k, b_column, out + k * kStrip + i, kStrip);
+    for (; k < depth; ++k)
+      for (int64_t i = 0; i < blocks; ++i) out[k * kStrip + i] = b[(j + i) * b_column + k];
+    if (blocks == kStrip) continue;
+    for (k = 0; k < depth; ++k)
+      for (int64_t i = blocks; i < kStrip; ++i)
+        out[k * kStrip + i] = i < inside ? b[(j + i) * b_column + k] : 0;
+  }
+}
+
+/// Rows [k, k + depth) and columns [j, j + columns) of b in strips.
+void pack_panel(const PanelProduct& p, int64_t k, int64_t depth, int64_t j, int64_t columns, float* out) {
+  const float* b = p.b + k * p.b_row + j * p.b_column;
+  if (p.b_column == 1)
+    pack_strips(b, p.b_row, depth, columns, out);
+  else
+    pack_columns(b, p.b_column, depth, columns, out);
 }
 
 /// Rows of a side by side, where they are far apart in memory and every strip reads them.
@@ -413,11 +495,6 @@ Terms terms_of(const PanelProduct& p, int64_t k, int64_t depth) {
   return {std::min(depth, p.K - k), p.a + k * p.a_column, p.a_row, p.a_column, k == 0, k + depth >= p.K};
 }
 
-Terms from_row(Terms t, int64_t i) {
-  t.a += i * t.a_row;
-  return t;
-}
-
 /// Terms per pass: an update needs whole sums.
 int64_t panel_depth(const PanelProduct& p) {
   return std::max<int64_t>(p.update ? p.K : std::min(p.K, kPanelDepth), 1);
@@ -428,7 +505,7 @@ int64_t panel_columns(const PanelProduct& p) {
   return std::min(strips * kStrip, ceiling(p.N, kStrip));
 }
 
-/// For a tall c: panels of b are packed, and c is written along its rows.
+/// For a tall c, or a b that lies column by column: panels of b are packed, and c is written along its rows.
 void multiply_tall(const PanelProduct& p, float* scratch) {
   const int64_t depth = panel_depth(p), width = panel_columns(p);
   float* packed_rows = scratch + depth * width;
@@ -436,8 +513,8 @@ void multiply_tall(const PanelProduct& p, float* scratch) {
     for (int64_t k = 0; k == 0 || k < p.K; k += depth) {
       const int64_t columns = std::min(width, p.N - j);
       const Terms terms = terms_of(p, k, depth);
-      pack_strips(p.b + k * p.b_row + j, p.b_row, terms.depth, columns, scratch);
-      for_each_row_tile(0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
+      pack_panel(p, k, terms.depth, j, columns, scratch);
+      for_each_row_tile<kTileRows>(0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
         const Terms tile = pack_rows<rows>(from_row(terms, i), packed_rows);
         for (int64_t s = 0; s < columns; s += kStrip)
           multiply_tile<rows, Source::packed>(p, tile, {i, j + s, std::min(kStrip, columns - s)},
@@ -461,9 +538,7 @@ void multiply_deep(const PanelProduct& p, float* strip) {
                                                                  strip);
       else
         pack_strips(b, p.b_row, terms.depth, columns, strip);
-      for_each_row_tile(fused ? kFirst : 0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
-        multiply_tile<rows, Source::packed>(p, from_row(terms, i), {i, j, columns}, strip, kStrip);
-      });
+      multiply_strip<Source::packed>(p, terms, fused ? kFirst : 0, j, columns, strip, kStrip);
     }
   }
 }
@@ -473,11 +548,13 @@ void multiply_thin(const PanelProduct& p) {
   const int64_t depth = panel_depth(p);
   for (int64_t k = 0; k == 0 || k < p.K; k += depth) {
     const Terms terms = terms_of(p, k, depth);
-    for (int64_t j = 0; j < p.N; j += kStrip)
-      for_each_row_tile(0, p.M, [&](auto rows, int64_t i) HWY_ATTR {
-        multiply_unpacked<rows>(p, from_row(terms, i), {i, j, std::min(kStrip, p.N - j)},
-                                p.b + k * p.b_row + j);
-      });
+    for (int64_t j = 0; j < p.N; j += kStrip) {
+      const float* b = p.b + k * p.b_row + j;
+      if (p.N - j >= kStrip)
+        multiply_strip<Source::whole>(p, terms, 0, j, kStrip, b, p.b_row);
+      else
+        multiply_strip<Source::cut>(p, terms, 0, j, p.N - j, b, p.b_row);
+    }
   }
 }
 
@@ -525,13 +602,21 @@ void multiply_flat(const PanelProduct& p) {
 /// For one term: c is written, or updated, row by row.
 void multiply_outer(const PanelProduct& p) {
   const Floats d;
+  const int64_t whole = p.N / kLanes * kLanes, rest = p.N - whole;
   const Update update = update_of(p);
+  const Vector b_rest = rest > 0 ? load_part(p.b + whole, rest) : hn::Zero(d);
   for (int64_t i = 0; i < p.M; ++i) {
     const Vector factor = hn::Set(d, p.a[i * p.a_row]);
+    const float* HWY_RESTRICT b = p.b;
     float* HWY_RESTRICT c = p.c + i * p.c_row;
-    for (int64_t j = 0; j < p.N; j += kLanes) {
-      const Vector product = hn::MulAdd(factor, load_first(p.b + j, p.N - j), hn::Zero(d));
-      store_first(p.update ? update(load_first(c + j, p.N - j), product) : product, c + j, p.N - j);
+    auto product = [&](Vector row) HWY_ATTR { return hn::MulAdd(factor, row, hn::Zero(d)); };
+    if (p.update) {
+      for (int64_t j = 0; j < whole; j += kLanes)
+        hn::StoreU(update(hn::LoadU(d, c + j), product(hn::LoadU(d, b + j))), d, c + j);
+      if (rest > 0) store_part(update(load_part(c + whole, rest), product(b_rest)), c + whole, rest);
+    } else {
+      for (int64_t j = 0; j < whole; j += kLanes) hn::StoreU(product(hn::LoadU(d, b + j)), d, c + j);
+      if (rest > 0) store_part(product(b_rest), c + whole, rest);
     }
   }
 }
@@ -541,6 +626,7 @@ int64_t scratch_size(const PanelProduct& p) {
 }
 
 void multiply_panels(const PanelProduct& p, float* scratch) {
+  if (p.b_column != 1) return multiply_tall(p, scratch);
   if (p.K == 1 && !p.bias && !p.relu) return multiply_outer(p);
   if (p.N <= kStrip) return multiply_thin(p);
   if (p.M <= kFewRows && !p.update && p.K > 1) return multiply_flat(p);

@@ -25,15 +25,15 @@ struct RowProduct {
 void multiply_rows(const RowProduct& product);
 
 /// c = bias + a·b, then max(c, 0) if `relu`, or in place c -= rate·(a·b + weight_decay·c). a [M,K] has any
-/// strides; b [K,N] and c [M,N] are row-major, bias [N] or null. Each sum begins with the bias and adds its
-/// products in the order of K with one rounding per term; the update rounds after every operation, as SgdStep
-/// without contraction. NaN propagates.
+/// strides; b [K,N] lies row by row or, with b_row = 1, column by column; c [M,N] is row-major, bias [N] or
+/// null. Each sum begins with the bias and adds its products in the order of K with one rounding per term;
+/// the update rounds after every operation, as SgdStep without contraction. NaN propagates.
 struct PanelProduct {
   int64_t M, N, K;
   const float* a;
   int64_t a_row, a_column;
   const float* b;
-  int64_t b_row;
+  int64_t b_row, b_column;
   float* c;
   int64_t c_row;
   const float* bias = nullptr;

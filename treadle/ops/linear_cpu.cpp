@@ -43,7 +43,7 @@ void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also 
     cpu::PanelProduct p = product;
     if (p.K > p.M && p.N >= kLine * parts) {
       const Range r = part_of(p.N, index, parts, kLine);
-      p.N = r.size(), p.b += r.begin, p.c += r.begin;
+      p.N = r.size(), p.b += r.begin * p.b_column, p.c += r.begin;
       if (p.bias) p.bias += r.begin;
     } else {
       const Range r = part_of(p.M, index, parts, kTile);
@@ -79,6 +79,7 @@ cpu::PanelProduct panel_product(const MatrixProduct& p, bool relu = false) {
           p.a_column,
           static_cast<const float*>(p.b),
           p.b_row,
+          p.N <= 1 ? 1 : p.b_column,
           static_cast<float*>(p.c),
           p.c_row,
           static_cast<const float*>(p.bias),
@@ -118,23 +119,41 @@ void run_panels(const Call& call) {
 
 bool takes_panels(const Call& call) { return suits_panels(linear_product(call)); }
 
+/// Whether packing columns of b pays: by tiles of packed b, a large M is faster; by rows, a large K.
+bool is_worth_packing(const MatrixProduct& p) { return 6 * p.M >= p.K; }
+
 void run_matmul_rows(const Call& call) { multiply_in_parts(row_product(matmul_product(call))); }
 
 bool takes_matmul_rows(const Call& call) {
   const MatrixProduct p = matmul_product(call);
-  return p.M <= kLargestBatch && suits_rows(p);
+  return suits_rows(p) && !is_worth_packing(p);
 }
 
 void run_matmul_panels(const Call& call) { multiply_in_parts(call, panel_product(matmul_product(call))); }
 
-bool takes_matmul_panels(const Call& call) { return suits_panels(matmul_product(call)); }
+bool takes_matmul_panels(const Call& call) {
+  const MatrixProduct p = matmul_product(call);
+  if (p.dtype != DType::f32 || p.batch.numel != 1 || std::min(p.M, p.K) > kLargestBatch ||
+      !has_unit_step(p.N, p.c_column))
+    return false;
+  return has_unit_step(p.N, p.b_column) || (has_unit_step(p.K, p.b_row) && is_worth_packing(p));
+}
 
 /// dyᵀ·x as c = a·b with the rows of c along the inputs or, `by_input`, xᵀ·dy with them along the outputs.
 cpu::PanelProduct weight_product(const TensorView& x, const TensorView& dy, const TensorView& w,
                                  bool by_input) {
   const TensorView &a = by_input ? x : dy, &b = by_input ? dy : x;
-  return {a.shape[1],   b.shape[1],    x.shape[0],   a.as<float>(), a.strides[1],
-          a.strides[0], b.as<float>(), b.strides[0], w.as<float>(), w.strides[by_input ? 1 : 0]};
+  return {a.shape[1],
+          b.shape[1],
+          x.shape[0],
+          a.as<float>(),
+          a.strides[1],
+          a.strides[0],
+          b.as<float>(),
+          b.strides[0],
+          1,
+          w.as<float>(),
+          w.strides[by_input ? 1 : 0]};
 }
 
 bool takes_weight_product(const TensorView& x, const TensorView& dy, const TensorView& w, bool by_input) {
