@@ -86,6 +86,7 @@ std::vector<TestCase> cases() {
           three("by input, several threads", {20, 37}, {301, 37}, true, kPlain, kTransposed),
           three("by input, tall", {301, 19}, {21, 19}, true, kPlain, kTransposed),
           three("by input, deep", {6, 1100}, {50, 1100}, true, kPlain, kTransposed),
+          three("by input, few rows", {2, 530}, {97, 530}, true, kPlain, kTransposed),
           three("by input, one row", {1, 70}, {9, 70}, true, kPlain, kTransposed),
           three("by input, two rows", {2, 70}, {90, 70}, false, kPlain, kTransposed),
           three("by input, one input", {9, 1}, {70, 1}, true, kPlain, kTransposed),

@@ -32,8 +32,8 @@ void multiply_in_parts(const cpu::RowProduct& product) {
 }
 
 /// Each thread gets whole rows of c: writing rows by halves, it would fetch the other's lines ahead. Where b
-/// is larger than c, each thread streams its own columns of it. Calls also(index, parts) on the thread that
-/// made a part.
+/// is larger than c, or packed from columns, each thread has its own columns of it. Calls also(index, parts)
+/// on the thread that made a part.
 template <class Also>
 void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also also) {
   const int64_t parts = parts_of(product.M * product.N * product.K);
@@ -41,7 +41,7 @@ void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also 
   float* scratch = call.workspace<float>(size * parts);
   for_each_part(parts, [&](int64_t index) {
     cpu::PanelProduct p = product;
-    if (p.K > p.M && p.N >= kLine * parts) {
+    if ((p.K > p.M || p.b_column != 1) && p.N >= kLine * parts) {
       const Range r = part_of(p.N, index, parts, kLine);
       p.N = r.size(), p.b += r.begin * p.b_column, p.c += r.begin;
       if (p.bias) p.bias += r.begin;
@@ -112,9 +112,56 @@ void run_rows(const Call& call) {
 
 bool takes_rows(const Call& call) { return suits_rows(linear_product(call)); }
 
+// ---- y = x·w for w in memory as [in][out] -----------------------------------------------------------------
+
+constexpr int64_t kInputParts = 4;  ///< a constant, so that sums do not depend on threads
+
+/// Whether threads share the inputs, which is to say rows of w. Gradients are shared so as well: each thread
+/// finds its rows of w in its own cache, and there are few sums to add up.
+bool is_shared_by_inputs(const cpu::PanelProduct& p) {
+  return p.K >= 256 && p.M * p.N <= 8192 && p.M * p.N * p.K >= 100'000;
+}
+
+/// c += the other parts' sums, then ReLU.
+void add_parts(const cpu::PanelProduct& p, const float* sums) {
+  for (int64_t i = 0; i < p.M; ++i) {
+    float* c = p.c + i * p.c_row;
+    for (int64_t part = 0; part + 1 < kInputParts; ++part) {
+      const float* row = sums + (part * p.M + i) * p.N;
+      for (int64_t j = 0; j < p.N; ++j) c[j] += row[j];
+    }
+    if (p.relu)
+      for (int64_t j = 0; j < p.N; ++j) c[j] = c[j] <= 0 ? 0 : c[j];
+  }
+}
+
+void multiply_by_inputs(const Call& call, const cpu::PanelProduct& product) {
+  const int64_t across = (parts_of(product.M * product.N * product.K) + kInputParts - 1) / kInputParts;
+  const int64_t size = (cpu::panel_scratch(product) + kLine - 1) / kLine * kLine;
+  float* scratch = call.workspace<float>(size * across * kInputParts);
+  float* sums = call.workspace<float>(product.M * product.N * (kInputParts - 1));
+  for_each_part(across * kInputParts, [&](int64_t index) {
+    const int64_t part = index / across;
+    const Range inputs = part_of(product.K, part, kInputParts, kLine),
+                columns = part_of(product.N, index % across, across, kLine);
+    cpu::PanelProduct p = product;
+    p.K = inputs.size(), p.a += inputs.begin * p.a_column, p.b += inputs.begin * p.b_row + columns.begin;
+    p.N = columns.size(), p.relu = false;
+    if (part > 0) p.c = sums + (part - 1) * product.M * product.N, p.c_row = product.N, p.bias = nullptr;
+    p.c += columns.begin;
+    if (p.bias) p.bias += columns.begin;
+    cpu::multiply_panels(p, scratch + index * size);
+  });
+  add_parts(product, sums);
+}
+
 template <bool relu>
 void run_panels(const Call& call) {
-  multiply_in_parts(call, panel_product(linear_product(call), relu));
+  const cpu::PanelProduct product = panel_product(linear_product(call), relu);
+  if (is_shared_by_inputs(product))
+    multiply_by_inputs(call, product);
+  else
+    multiply_in_parts(call, product);
 }
 
 bool takes_panels(const Call& call) { return suits_panels(linear_product(call)); }
