@@ -26,11 +26,18 @@ constexpr Range part_of(int64_t count, int64_t i, int64_t parts) {
 constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Calls f(thread, item) for items [0, count), `threads` of them at a time; `work` says how many vectors are
-/// multiplied in all: few are not worth a second thread.
+/// multiplied in all: few are not worth a second thread. Of many, threads take the next as they get free; of
+/// little work each keeps the same, which is then in its cache.
 template <class F>
 void for_each_item(int threads, int64_t count, int64_t work, F f) {
-  constexpr int64_t kGrain = 1 << 14;
-  parallel_for_each(count, work < kGrain ? 1 : threads, f);
+  constexpr int64_t kGrain = 1 << 14, kMuch = 1 << 23;
+  if (work >= kMuch) return parallel_for_each(count, threads, f);
+  parallel_for(threads, work < kGrain ? threads : 1, [&](int64_t begin, int64_t end) {
+    for (int64_t thread = begin; thread < end; ++thread) {
+      const Range items = part_of(count, thread, threads);
+      for (int64_t i = items.first; i < items.end; ++i) f(thread, i);
+    }
+  });
 }
 
 /// Some channels of one group: those of a plane.

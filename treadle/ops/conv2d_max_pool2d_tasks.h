@@ -23,14 +23,16 @@ inline int64_t parts_of(int64_t products) {
   return std::clamp<int64_t>(products / kProductsWorthAThread, 1, num_threads());
 }
 
-/// Calls f(thread, first, last) for ranges that cover [0, count), on so many threads: some for each, so that
-/// none waits long for another.
+/// Calls f(thread, first, last) for ranges that cover [0, count), on so many threads: one each or, where
+/// there is much to do, as they get free. Of little work each keeps the same, which is then in its cache.
 template <class F>
 void for_each_part(int64_t threads, int64_t count, F f) {
   constexpr int64_t kPartsPerThread = 8;
-  const int64_t parts = threads == 1 ? 1 : std::min(count, threads * kPartsPerThread);
-  parallel_for_each(parts, int(threads), [&](int64_t thread, int64_t i) {
-    f(thread, count * i / parts, count * (i + 1) / parts);
+  const int64_t many = threads * kPartsPerThread, parts = threads > 1 && count >= many ? many : threads;
+  auto run = [&](int64_t thread, int64_t i) { f(thread, count * i / parts, count * (i + 1) / parts); };
+  if (parts > threads) return parallel_for_each(parts, int(threads), run);
+  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) run(i, i);
   });
 }
 
