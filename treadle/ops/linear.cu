@@ -25,6 +25,22 @@ __global__ void linear_relu_naive(MatrixProduct p) {
   static_cast<T*>(p.c)[m * p.c_row + n * p.c_column] = static_cast<T>(Relu{}(sum));
 }
 
+/// An output and an input of the layer: a place in w.
+struct Place {
+  int64_t o, i;
+};
+
+/// The place of a thread's parameter; threads of a warp follow the shorter stride of w.
+__device__ inline Place place_of(const LinearUpdateOperands& p, int64_t index) {
+  if (p.w_row < p.w_column) return {index % p.out, index / p.out};
+  const int64_t columns = p.in + (p.b ? 1 : 0);
+  return {index / columns, index % columns};
+}
+
+__host__ __device__ inline int64_t parameters(const LinearUpdateOperands& p) {
+  return p.out * (p.in + (p.b ? 1 : 0));
+}
+
 /// Column `in` of the gradient stands for the bias.
 template <class T>
 __device__ Compute<T> parameter_gradient(const LinearUpdateOperands& p, int64_t o, int64_t i) {
@@ -36,14 +52,13 @@ __device__ Compute<T> parameter_gradient(const LinearUpdateOperands& p, int64_t 
   return sum;
 }
 
-/// One thread per element of dw and db, threads of a warp along a row of dw: 2·N elements read for one
-/// result, those of dy by the whole warp at once.
+/// One thread per element of dw and db, threads of a warp along a row or a column of dw: 2·N elements read
+/// for one result, those of dy, or of x, by the whole warp at once.
 template <class T>
 __global__ void linear_weight_gradient_naive(LinearUpdateOperands p) {
   const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int64_t columns = p.in + (p.b ? 1 : 0);
-  if (index >= p.out * columns) return;
-  const int64_t o = index / columns, i = index % columns;
+  if (index >= parameters(p)) return;
+  const auto [o, i] = place_of(p, index);
   const T gradient = static_cast<T>(parameter_gradient<T>(p, o, i));
   if (i == p.in)
     p.at<T>(p.b, o * p.b_step) = gradient;
@@ -55,9 +70,8 @@ __global__ void linear_weight_gradient_naive(LinearUpdateOperands p) {
 template <class T>
 __global__ void linear_sgd_update_naive(LinearUpdateOperands p, double weight_decay) {
   const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int64_t columns = p.in + (p.b ? 1 : 0);
-  if (index >= p.out * columns) return;
-  const int64_t o = index / columns, i = index % columns;
+  if (index >= parameters(p)) return;
+  const auto [o, i] = place_of(p, index);
   T& target = i == p.in ? p.at<T>(p.b, o * p.b_step) : p.at<T>(p.w, o * p.w_row + i * p.w_column);
   const SgdStep<Compute<T>> step{Compute<T>(p.state[0]), Compute<T>(weight_decay)};
   Compute<T> parameter = static_cast<Compute<T>>(target);
@@ -109,8 +123,6 @@ void run_linear_relu(const Call& call) {
         stream_of(call), blocks_for(p.M * p.N), kThreads, 0, p);
   });
 }
-
-int64_t parameters(const LinearUpdateOperands& p) { return p.out * (p.in + (p.b ? 1 : 0)); }
 
 /// dw and db stand where an update has its parameters.
 LinearUpdateOperands gradient_operands(const Call& call) {
