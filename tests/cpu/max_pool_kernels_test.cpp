@@ -53,6 +53,7 @@ struct Guarded {
 struct Problem {
   Sizes sizes;
   bool row_major, relu;
+  bool chooses = true;
   std::vector<float> x, w, bias;
   Guarded<float> y;
   Guarded<uint8_t> choice;
@@ -69,8 +70,9 @@ struct Problem {
 
   PooledOutput output() {
     const int64_t image = sizes.rows() * sizes.columns();
-    if (row_major) return {y.data(), choice.data(), image, image * sizes.filters, 1, image, relu};
-    return {y.data(), choice.data(), image, image * sizes.filters, sizes.filters, 1, relu};
+    uint8_t* chosen = chooses ? choice.data() : nullptr;
+    if (row_major) return {y.data(), chosen, image, image * sizes.filters, 1, image, relu};
+    return {y.data(), chosen, image, image * sizes.filters, sizes.filters, 1, relu};
   }
 
   struct Value {
@@ -190,6 +192,13 @@ void run_direct(Problem& problem, int64_t band) {
     }
 }
 
+/// The same problem, not solved, of which y alone is asked for.
+Problem without_choice(const Problem& problem) {
+  Problem plain(problem.sizes, problem.row_major, problem.relu);
+  plain.chooses = false;
+  return plain;
+}
+
 class MaxPoolKernels : public testing::TestWithParam<int64_t> {
  protected:
   void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
@@ -217,6 +226,9 @@ TEST_P(MaxPoolKernels, WinogradAgreesWithDouble) {
       Problem problem(sizes, flags & 1, flags & 2);
       run_winograd(problem, flags ? 7 : 25);
       problem.check(kGrowth);
+      Problem plain = without_choice(problem);
+      run_winograd(plain, flags ? 7 : 25);
+      EXPECT_EQ(plain.y.memory, problem.y.memory);
     }
 }
 
@@ -237,6 +249,9 @@ TEST_P(MaxPoolKernels, DirectAgreesWithDouble) {
       Problem problem(sizes, flags & 1, flags & 2);
       run_direct(problem, flags ? 2 : 100);
       problem.check(1);
+      Problem plain = without_choice(problem);
+      run_direct(plain, flags ? 2 : 100);
+      EXPECT_EQ(plain.y.memory, problem.y.memory);
     }
 }
 

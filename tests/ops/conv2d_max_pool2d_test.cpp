@@ -10,6 +10,8 @@
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/settings.h"
+#include "treadle/ops/copy.h"
+#include "treadle/ops/reduce.h"
 
 namespace treadle {
 namespace {
@@ -149,6 +151,29 @@ TEST_P(Conv2dMaxPool2dVariant, ThreadsDoNotChangeTheBits) {
     }
   }
   set_num_threads(before);
+}
+
+TEST_P(Conv2dMaxPool2dVariant, WithoutChoiceGivesTheSameBits) {
+  const ChosenVariant variant(GetParam());
+  const Tensor w = noise({37, 7, 3, 3}), b = noise({37});
+  Tensor x = noise({2, 7, 9, 11});
+  x.data<float>()[5] = std::numeric_limits<float>::quiet_NaN();
+  for (bool relu : {true, false})
+    for (const Tensor& images : {x, to_channels_last(x)}) {
+      Options with, without;
+      with.relu = without.relu = relu, without.choice = false;
+      const auto result = conv2d_max_pool2d(images, w, b, without);
+      EXPECT_TRUE(same_bits(result.y, conv2d_max_pool2d(images, w, b, with).y));
+      EXPECT_FALSE(result.choice.defined());
+    }
+}
+
+TEST(Conv2dMaxPool2d, WithoutChoiceHasNoGradient) {
+  const Tensor x = Tensor::zeros({1, 3, 6, 6}), w = Tensor::zeros({2, 3, 3, 3}).set_requires_grad();
+  Options options;
+  options.choice = false;
+  const auto result = conv2d_max_pool2d(x, w, {}, options);
+  EXPECT_THROW(sum(result.y).backward(), AutogradError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, Conv2dMaxPool2dVariant, testing::Values("direct", "tiled", "winograd"),

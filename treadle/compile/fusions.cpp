@@ -18,18 +18,26 @@ using Chain = std::vector<const RecordedStep*>;
 
 FusedCall call_of(const char* op, Attributes attributes) { return {&op_named(op), std::move(attributes)}; }
 
-std::optional<FusedCall> conv2d_and_pool(const Conv2dOptions& conv, const MaxPool2dOptions& pool, bool relu) {
+/// Whether the step's results carry a gradient back to its operands.
+bool gradient_flows(const RecordedStep& step) {
+  return step.gradient_mode && std::count(step.flows.begin(), step.flows.end(), true) > 0;
+}
+
+/// Without a gradient nobody asks which place was the largest.
+std::optional<FusedCall> conv2d_and_pool(const Conv2dOptions& conv, const MaxPool2dOptions& pool, bool relu,
+                                         bool gradient) {
   constexpr int64_t kLargestWindow = 254;
   bool dilated = pool.dilation.height != 1 || pool.dilation.width != 1;
   if (dilated || pool.kernel.height * pool.kernel.width > kLargestWindow) return {};
   Conv2dMaxPool2dOptions options{conv, pool.kernel, pool.stride, pool.padding, relu};
+  options.choice = gradient;
   return call_of("conv2d_max_pool2d", Attributes::of(options));
 }
 
 template <int pool, bool relu>
 std::optional<FusedCall> fuse_conv2d_and_pool(const Chain& chain) {
   return conv2d_and_pool(chain[0]->attributes.as<Conv2dOptions>(),
-                         chain[pool]->attributes.as<MaxPool2dOptions>(), relu);
+                         chain[pool]->attributes.as<MaxPool2dOptions>(), relu, gradient_flows(*chain[0]));
 }
 
 /// ReLU and max-pooling commute: both keep order.
@@ -75,10 +83,13 @@ namespace {
 class ChainFinder {
  public:
   ChainFinder(const Recorder& recorded, const std::vector<int>& outputs) : recorded_(recorded) {
+    bool backward = false;
     for (const RecordedEvent& event : recorded.events()) {
       auto* step = std::get_if<RecordedStep>(&event);
       if (!step || !step->derived) events_.push_back(event);
+      backward |= !step;
     }
+    if (!backward) drop_gradients();
     outputs_ = outputs;
   }
 
@@ -100,6 +111,16 @@ class ChainFinder {
   const std::vector<std::string>& applied() const { return applied_; }
 
  private:
+  /// A program's results carry no gradient: where it does not call backward(), nobody needs one. Makes the
+  /// steps what they would be without gradient mode.
+  void drop_gradients() {
+    for (RecordedEvent& event : events_) {
+      auto& step = std::get<RecordedStep>(event);
+      step.gradient_mode = false;
+      for (size_t i = 0; i < step.flows.size(); ++i) step.flows[i] = step.flows[i] && step.leaves[i];
+    }
+  }
+
   int buffer_of(int value) const { return recorded_.values()[value].buffer; }
 
   void refer(int value) {
@@ -139,8 +160,8 @@ class ChainFinder {
   /// Whether the gradient flows on as it does where the chain begins, and through the chain: not into a leaf
   /// that was made of a result in the middle.
   bool same_flow(const RecordedStep& first, const RecordedStep& next) const {
-    bool flows = first.gradient_mode && std::count(first.flows.begin(), first.flows.end(), true) > 0;
-    return first.gradient_mode == next.gradient_mode && next.flows[0] == flows && !next.leaves[0];
+    return first.gradient_mode == next.gradient_mode && next.flows[0] == gradient_flows(first) &&
+           !next.leaves[0];
   }
 
   /// Whether nobody needs more of a step than its output 0.

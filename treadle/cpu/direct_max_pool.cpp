@@ -113,23 +113,23 @@ struct AxisPart {
 };
 
 /// The largest of any window for `Vectors` vectors of filters; `results` begins at the window's corner.
-template <int Vectors>
+template <int Vectors, bool Chooses>
 HWY_INLINE void pool_window(const AxisPart& row, const AxisPart& column, int64_t row_step,
                             int64_t window_width, const float* HWY_RESTRICT results,
                             const float* HWY_RESTRICT bias, bool relu, float* HWY_RESTRICT y,
                             uint8_t* HWY_RESTRICT choice) {
   const Floats d;
   for (int j = 0; j < Vectors; ++j) {
-    Largest<Floats> largest(d, hn::Set(d, -std::numeric_limits<float>::infinity()), kNothingChosen);
+    Largest<Floats, Chooses> largest(d, hn::Set(d, -std::numeric_limits<float>::infinity()), kNothingChosen);
     for (int64_t r = row.begin; r < row.end; ++r)
       for (int64_t s = column.begin; s < column.end; ++s) {
         const Vector value = hn::Load(d, results + (r * row_step + s) * kDirectFilters + j * kLanes);
         if (r == row.begin && s == column.begin)
-          largest = Largest<Floats>(d, value, int32_t(r * window_width + s));
+          largest = Largest<Floats, Chooses>(d, value, int32_t(r * window_width + s));
         else
           largest.look_at(d, value, int32_t(r * window_width + s));
       }
-    largest.store(d, hn::Load(d, bias + j * kLanes), relu, y + j * kLanes, choice + j * kLanes);
+    largest.store(d, hn::Load(d, bias + j * kLanes), relu, y + j * kLanes, moved(choice, j * kLanes));
   }
 }
 
@@ -142,11 +142,11 @@ HWY_INLINE void pool_window_2x2(const float* HWY_RESTRICT results, int64_t row_s
   const float* HWY_RESTRICT below = results + row_step * kDirectFilters;
 #pragma GCC unroll 4
   for (int j = 0; j < Vectors; ++j) {
-    Largest<Floats> largest(d, hn::Load(d, results + j * kLanes), 0);
-    largest.look_at(d, hn::Load(d, results + kDirectFilters + j * kLanes), 1);
-    largest.look_at(d, hn::Load(d, below + j * kLanes), 2);
-    largest.look_at(d, hn::Load(d, below + kDirectFilters + j * kLanes), 3);
-    largest.store(d, hn::Load(d, bias + j * kLanes), relu, y + j * kLanes, choice + j * kLanes);
+    const Vector window[4] = {
+        hn::Load(d, results + j * kLanes), hn::Load(d, results + kDirectFilters + j * kLanes),
+        hn::Load(d, below + j * kLanes), hn::Load(d, below + kDirectFilters + j * kLanes)};
+    store_largest_of_four(d, window, hn::Load(d, bias + j * kLanes), relu, y + j * kLanes,
+                          moved(choice, j * kLanes));
   }
 }
 
@@ -161,14 +161,17 @@ void pool_places(const DirectPlaces& places, const DirectWindows& windows, const
     const AxisPart row(windows.first_row + p, windows.row_step, windows.top, windows.height, places.first_row,
                        places.rows);
     const bool two_rows = windows.height == 2 && windows.width == 2 && row.whole(2);
-    for (int64_t q = 0; q < windows.columns; ++q, y += block.step, choice += block.step) {
+    for (int64_t q = 0; q < windows.columns; ++q, y += block.step, choice = moved(choice, block.step)) {
       const AxisPart column(q, windows.column_step, windows.left, windows.width, places.first_column,
                             places.columns);
       const float* corner = results + (row.first * places.columns + column.first) * kDirectFilters;
       if (two_rows && column.whole(2))
         pool_window_2x2<Vectors>(corner, places.columns, bias, relu, y, choice);
+      else if (choice)
+        pool_window<Vectors, true>(row, column, places.columns, windows.width, corner, bias, relu, y, choice);
       else
-        pool_window<Vectors>(row, column, places.columns, windows.width, corner, bias, relu, y, choice);
+        pool_window<Vectors, false>(row, column, places.columns, windows.width, corner, bias, relu, y,
+                                    choice);
     }
   }
 }
@@ -207,11 +210,9 @@ HWY_INLINE void multiply_and_pool(const float* const* x, const DirectPlaces& pla
   for (int i = 0; i < Windows; ++i)
 #pragma GCC unroll 2
     for (int j = 0; j < Vectors; ++j) {
-      Largest<Floats> largest(d, sums[4 * i][j], 0);
-      largest.look_at(d, sums[4 * i + 1][j], 1);
-      largest.look_at(d, sums[4 * i + 2][j], 2);
-      largest.look_at(d, sums[4 * i + 3][j], 3);
-      largest.store(d, hn::Load(d, w + j * kLanes), relu, y[i] + j * kLanes, choice[i] + j * kLanes);
+      const Vector window[4] = {sums[4 * i][j], sums[4 * i + 1][j], sums[4 * i + 2][j], sums[4 * i + 3][j]};
+      store_largest_of_four(d, window, hn::Load(d, w + j * kLanes), relu, y[i] + j * kLanes,
+                            moved(choice[i], j * kLanes));
     }
 }
 
@@ -244,7 +245,7 @@ void fuse_windows(const DirectPlaces& places, const DirectWindows& windows, cons
         const int64_t column = HWY_MIN(q + i, windows.columns - 1);
         const int64_t offset = (p * windows.columns + column) * block.step + first;
         x[i] = row + column * windows.column_step * places.column_step;
-        y[i] = block.y + offset, choice[i] = block.choice + offset;
+        y[i] = block.y + offset, choice[i] = moved(block.choice, offset);
       }
       multiply_and_pool<Windows, Vectors>(x, places, w + first, block.output.relu, y, choice);
     }

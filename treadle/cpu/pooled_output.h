@@ -9,7 +9,7 @@ namespace treadle::cpu {
 /// (their step is 1). Windows are numbered through all images.
 struct PooledOutput {
   float* y;
-  uint8_t* choice;
+  uint8_t* choice;  ///< null: not asked for
   int64_t windows;  ///< of one image
   int64_t image_step, window_step, filter_step;
   bool relu;

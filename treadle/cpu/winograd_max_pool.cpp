@@ -255,14 +255,10 @@ HWY_INLINE void pool_tile(const float* HWY_RESTRICT results, const float* HWY_RE
     apply_a(hn::Load(d, results + j * kWinogradFilters), hn::Load(d, results + (4 + j) * kWinogradFilters),
             hn::Load(d, results + (8 + j) * kWinogradFilters),
             hn::Load(d, results + (12 + j) * kWinogradFilters), top[j], bottom[j]);
-  Vector even, odd;
-  apply_a(top[0], top[1], top[2], top[3], even, odd);
-  Largest<Floats> largest(d, even, 0);
-  largest.look_at(d, odd, 1);
-  apply_a(bottom[0], bottom[1], bottom[2], bottom[3], even, odd);
-  largest.look_at(d, even, 2);
-  largest.look_at(d, odd, 3);
-  largest.store(d, hn::Load(d, bias), relu, y, choice);
+  Vector window[4];
+  apply_a(top[0], top[1], top[2], top[3], window[0], window[1]);
+  apply_a(bottom[0], bottom[1], bottom[2], bottom[3], window[2], window[3]);
+  store_largest_of_four(d, window, hn::Load(d, bias), relu, y, choice);
 }
 
 void pool_block(const PooledOutput& output, const float* results, const float* bias, int64_t windows,
@@ -271,7 +267,7 @@ void pool_block(const PooledOutput& output, const float* results, const float* b
   for (int64_t i = 0; i < windows; ++i)
     for (int64_t k = 0; k < block.filters; k += kLanes)
       pool_tile(results + i * kProducts * kWinogradFilters + k, bias + k, output.relu,
-                block.y + i * block.step + k, block.choice + i * block.step + k);
+                block.y + i * block.step + k, moved(block.choice, i * block.step + k));
   block.copy_out(windows);
 }
 

@@ -41,7 +41,9 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   const Shape result = result_shape(x, inputs[1], inputs.size() > 2 ? inputs[2] : left_out(), options);
   const Shape y = pooled_shape(op, result, options);
   const bool channels_last = is_channels_last(x.shape, x.strides) && !options.row_major;
-  return {image_spec(y, channels_last, x.dtype), image_spec(y, channels_last, DType::u8)};
+  std::vector<TensorSpec> results{image_spec(y, channels_last, x.dtype)};
+  if (options.choice) results.push_back(image_spec(y, channels_last, DType::u8));
+  return results;
 }
 
 /// Throws unless dy and choice have the shape that x and w lead to.
@@ -146,6 +148,7 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
     y.values[i] = closed && !std::isnan(best.value) ? 0 : best.value;
     choice.values[i] = double(closed ? kNoChoice : best.place);
   });
+  if (!options.choice) return {y};
   return {y, choice};
 }
 
@@ -225,6 +228,7 @@ std::vector<ReferenceTensor> reference_weight_gradient(ReferenceInputs inputs, c
 std::vector<Tensor> gradient(const GradientContext& context) {
   auto& options = context.options<Conv2dMaxPool2dOptions>();
   const TensorSpec &x = context.input_spec(0), &w = context.input_spec(1);
+  require<AutogradError>(options.choice, "conv2d_max_pool2d: without the option 'choice' it has no gradient");
   const Tensor dy = context.upstream(), choice = context.output(1);
   std::vector<Tensor> gradients(3);
   if (context.needs(0))
@@ -243,7 +247,7 @@ std::vector<Tensor> gradient(const GradientContext& context) {
 struct Pooling {
   Pair kernel = 2, stride = 0;
   Pads padding = 0;
-  bool relu = true, row_major = false;
+  bool relu = true, row_major = false, choice = true;
 };
 
 /// A geometry under test.
@@ -255,7 +259,7 @@ struct Geometry {
   TestLayout layout = TestLayout::contiguous;
 
   Conv2dMaxPool2dOptions options() const {
-    return {conv, pool.kernel, pool.stride, pool.padding, pool.relu, pool.row_major};
+    return {conv, pool.kernel, pool.stride, pool.padding, pool.relu, pool.row_major, pool.choice};
   }
 };
 
@@ -336,10 +340,14 @@ std::vector<TestCase> special_cases(const Geometry& g) {
 
 std::vector<TestCase> cases() {
   std::vector<TestCase> list;
-  for (const Geometry& g : geometries()) {
+  for (Geometry g : geometries()) {
     TestInput x{g.x, {}, g.layout}, w{g.w}, b{{g.w[0]}}, none{};
     none.defined = false;
     list.push_back({g.label, {x, w, b}, Attributes::of(g.options())});
+    g.pool.choice = false;
+    list.push_back(without_derivatives(
+        {std::string(g.label) + " without choice", {x, w, b}, Attributes::of(g.options())}));
+    g.pool.choice = true;
     if (g.label == std::string("3x3") || g.label == std::string("padded") ||
         g.label == std::string("one channel") || g.label == std::string("5x5 many channels"))
       list.push_back({std::string(g.label) + " without bias", {x, w, none}, Attributes::of(g.options())});
@@ -354,6 +362,8 @@ std::vector<TestCase> cases() {
   add({"special row_major", {1, 5, 9, 20}, {5, 5, 3, 3}, {.padding = 1}, {.relu = false, .row_major = true}});
   add({"special one channel", {2, 1, 8, 30}, {9, 1, 3, 3}, {}, {.relu = false}});
   add({"special 5x5", {1, 6, 10, 20}, {5, 6, 5, 5}, {}, {.kernel = 3, .stride = 2, .padding = 1}});
+  add({"special 3x3 without choice", {2, 5, 9, 20}, {9, 5, 3, 3}, {}, {.choice = false}});
+  add({"special one channel without choice", {2, 1, 8, 30}, {9, 1, 3, 3}, {}, {.choice = false}});
   return list;
 }
 
@@ -452,7 +462,7 @@ Conv2dMaxPool2dResult conv2d_max_pool2d(const Tensor& x, const Tensor& w, const 
                                         const Conv2dMaxPool2dOptions& options) {
   static const Op& op = op_named("conv2d_max_pool2d");
   auto outputs = apply(op, {x, w, b}, Attributes::of(options));
-  return {outputs[0], outputs[1]};
+  return {outputs[0], options.choice ? outputs[1] : Tensor()};
 }
 
 Tensor conv2d_max_pool2d_input_gradient(const Tensor& dy, const Tensor& choice, const Tensor& w,

@@ -25,14 +25,14 @@ struct LargestInWindow {
 template <class T>
 struct ConvPoolOperands {
   Conv2dMaxPool2dGeometry g;
-  Operand4 choices;  ///< extents and strides of `choice`
+  Operand4 choices;  ///< extents and strides of `choice`, if there is one
   const T *x, *w, *b;
   int64_t b_stride;
   T* y;
   uint8_t* choice;
   bool relu;
 
-  /// Writes the element of window (p, q), with bias and ReLU: one element and one byte.
+  /// Writes the element of window (p, q), with bias and ReLU: one element and, if asked for, one byte.
   __device__ void store(int64_t n, int64_t k, int64_t p, int64_t q, LargestInWindow<Compute<T>> best) const {
     if (b && best.place != kNoPlace) best.value += Compute<T>(b[k * b_stride]);
     if (relu && !(best.value > 0)) {
@@ -40,7 +40,7 @@ struct ConvPoolOperands {
       best.place = kNoPlace;
     }
     y[g.pool.y.at(n, k, p, q)] = T(best.value);
-    choice[choices.at(n, k, p, q)] = uint8_t(best.place);
+    if (choice) choice[choices.at(n, k, p, q)] = uint8_t(best.place);
   }
 };
 
@@ -49,13 +49,13 @@ ConvPoolOperands<T> conv_pool_operands(const Call& call) {
   const auto& options = call.options<Conv2dMaxPool2dOptions>();
   const bool biased = call.has_input(2);
   return {make_conv2d_max_pool2d_geometry(call.input(0), call.input(1), call.output(), options),
-          make_operand4(call.output(1)),
+          options.choice ? make_operand4(call.output(1)) : Operand4{},
           call.input(0).as<T>(),
           call.input(1).as<T>(),
           biased ? call.input(2).as<T>() : nullptr,
           biased ? call.input(2).strides[0] : 0,
           call.output().as<T>(),
-          call.output(1).as<uint8_t>(),
+          options.choice ? call.output(1).as<uint8_t>() : nullptr,
           options.relu};
 }
 

@@ -9,7 +9,8 @@ namespace treadle {
 struct Conv2dMaxPool2dResult {
   Tensor y;
   /// u8 [N,K,P,Q], laid out as y: which place of the pooling window gave y, r·width + s; kNoChoice where no
-  /// gradient flows back: ReLU is closed (y ≤ 0 or NaN), or the window holds no place.
+  /// gradient flows back: ReLU is closed (y ≤ 0 or NaN), or the window holds no place. Undefined without the
+  /// option `choice`.
   Tensor choice;
 };
 inline constexpr uint8_t kNoChoice = 255;
@@ -17,7 +18,8 @@ inline constexpr uint8_t kNoChoice = 255;
 /// y = relu(max_pool2d(conv2d(x, w, b))), or without relu. x [N,C,H,W], w [K,C/groups,R,S], b [K] or none →
 /// y [N,K,P,Q]. The pooling window holds at most 254 places and has no dilation. y is channels-last where x
 /// is and `row_major` is not set. A variant that rounds differently (Winograd) may choose another place among
-/// values that are equal within its error. NaN propagates. Throws ShapeError naming both shapes.
+/// values that are equal within its error. NaN propagates. Throws ShapeError naming both shapes; backward()
+/// throws AutogradError without the option `choice`.
 TREADLE_API Conv2dMaxPool2dResult conv2d_max_pool2d(const Tensor& x, const Tensor& w, const Tensor& b = {},
                                                     const Conv2dMaxPool2dOptions& options = {});
 

@@ -71,8 +71,9 @@ void forward(const Call& call, const Geometry& g) {
   const T *x = call.input(0).as<T>(), *w = call.input(1).as<T>();
   const T* b = call.has_input(2) ? call.input(2).as<T>() : nullptr;
   T* y = call.output(0).as<T>();
-  uint8_t* choice = call.output(1).as<uint8_t>();
-  const Operand4 choices = make_operand4(call.output(1));
+  const bool chooses = call.options<Conv2dMaxPool2dOptions>().choice;
+  uint8_t* choice = chooses ? call.output(1).as<uint8_t>() : nullptr;
+  const Operand4 choices = chooses ? make_operand4(call.output(1)) : Operand4{};
   const int64_t work = g.pool.P * g.pool.Q * g.places() * g.conv.taps();
   for_each_pair(g.conv.N, g.conv.K, work, [&](int64_t n, int64_t k) {
     const Accumulate<T> bias = b ? Accumulate<T>(b[k * call.input(2).strides[0]]) : Accumulate<T>(0);
@@ -82,7 +83,7 @@ void forward(const Call& call, const Geometry& g) {
         auto best = largest_in_window(g, image, w + g.conv.w.at(k, 0, 0, 0), bias, p, q);
         if (with_relu) best = relu(best);
         y[g.pool.y.at(n, k, p, q)] = T(best.value);
-        choice[choices.at(n, k, p, q)] = best.place;
+        if (chooses) choice[choices.at(n, k, p, q)] = best.place;
       }
   });
 }

@@ -12,6 +12,7 @@ struct Conv2dMaxPool2dOptions : Conv2dOptions {
   Pads pool_padding = 0;
   bool relu = true;
   bool row_major = false;
+  bool choice = true;
   template <class Field>
   static void describe(Field& field) {
     Conv2dOptions::describe(field);
@@ -23,6 +24,8 @@ struct Conv2dMaxPool2dOptions : Conv2dOptions {
     field("relu", &Conv2dMaxPool2dOptions::relu, "negative results become 0");
     field("row_major", &Conv2dMaxPool2dOptions::row_major,
           "lay the results out row-major even where x is channels-last");
+    field("choice", &Conv2dMaxPool2dOptions::choice,
+          "tell which place of the window gave y; without that there is no gradient");
   }
 };
 

@@ -38,27 +38,31 @@ void for_each_part(int64_t threads, int64_t count, F f) {
 
 constexpr int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-inline bool are_channels_last(const TensorView& y, const TensorView& choice) {
-  return y.channels_last() && choice.channels_last();
+/// Whether y, and choice if it is asked for, are channels-last.
+inline bool has_channels_last_output(const Call& call) {
+  return std::all_of(call.outputs.begin(), call.outputs.end(),
+                     [](const TensorView& output) { return output.channels_last(); });
 }
 
 /// Whether the results are f32 and lie as infer has them: channels-last or row-major.
 inline bool has_plain_output(const Call& call) {
-  const TensorView &y = call.output(0), &choice = call.output(1);
   return call.input(0).dtype == DType::f32 &&
-         (are_channels_last(y, choice) || (y.contiguous() && choice.contiguous()));
+         (has_channels_last_output(call) ||
+          std::all_of(call.outputs.begin(), call.outputs.end(),
+                      [](const TensorView& output) { return output.contiguous(); }));
 }
 
 inline cpu::PooledOutput output_of(const Call& call, const Conv2dMaxPool2dGeometry& g) {
   const int64_t windows = g.pool.P * g.pool.Q, filters = g.conv.K;
-  const bool channels_last = are_channels_last(call.output(0), call.output(1));
+  const bool channels_last = has_channels_last_output(call);
+  const auto& options = call.options<Conv2dMaxPool2dOptions>();
   return {call.output(0).as<float>(),
-          call.output(1).as<uint8_t>(),
+          options.choice ? call.output(1).as<uint8_t>() : nullptr,
           windows,
           windows * filters,
           channels_last ? filters : 1,
           channels_last ? 1 : windows,
-          call.options<Conv2dMaxPool2dOptions>().relu};
+          options.relu};
 }
 
 inline const float* bias_of(const Call& call) {
