@@ -63,10 +63,11 @@ struct StepTimes {
 /// tensors are symbolic meanwhile: reading one throws RecordingError. The second recording must be equal to
 /// the first one: a C++ number that changed between the calls is an error that names it.
 ///
-/// Tensors from outside are captured: a replay reads and updates them in place, and keeps them alive. A
-/// gradient that the function's own updates use stays inside; one that it leaves is the leaf's grad() after
-/// the call. Results carry no graph. Several threads may call one compiled function; calls that update
-/// captured tensors run one after another.
+/// Tensors from outside are captured: a replay reads and updates them in place, and keeps them alive. What it
+/// makes of them alone may stay until an op or load writes into one: whoever writes elements by a raw pointer
+/// raises the version of the storage (Storage::bump_version). A gradient that the function's own updates use
+/// stays inside; one that it leaves is the leaf's grad() after the call. Results carry no graph. Several
+/// threads may call one compiled function; calls that update captured tensors run one after another.
 class TREADLE_API CompiledFunction {
  public:
   using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "treadle/compile/arena.h"
 #include "treadle/compile/variant_choice.h"
@@ -29,10 +30,17 @@ void* ReplayWorkspace::take(size_t bytes) {
   return overflow_.back()->data();
 }
 
-void ReplayWorkspace::use(void* memory, size_t bytes) {
+KeptMemory ReplayWorkspace::keep(size_t bytes, std::initializer_list<int> inputs) {
+  KeptBlock* block = std::exchange(kept_, nullptr);  // one for a call
+  auto memory = block ? block->open(bytes, inputs) : std::nullopt;
+  return memory ? *memory : KeptMemory{take(bytes), false};
+}
+
+void ReplayWorkspace::use(void* memory, size_t bytes, KeptBlock* kept) {
   memory_ = static_cast<char*>(memory);
   bytes_ = bytes;
   taken_ = 0;
+  kept_ = kept;
   overflow_.clear();
 }
 
@@ -46,6 +54,7 @@ ProgramInstance::ProgramInstance(std::shared_ptr<Program> program, bool graph)
   }
   scratch_bytes_.resize(program_->steps.size());
   scratch_offsets_ = planned_bytes_ = scratch_bytes_;
+  for (size_t i = 0; i < program_->steps.size(); ++i) kept_.emplace_back(*program_, i);
   output_storages_.resize(size_t(program_->output_buffers));
   output_bytes_.resize(output_storages_.size());
   for (const ProgramBuffer& buffer : program_->buffers)
@@ -85,7 +94,7 @@ void* ProgramInstance::address_of(const ProgramBuffer& buffer) const {
 /// replay, so it may move between two.
 void ProgramInstance::plan_scratch() {
   scratch_grew_ = false;
-  workspace_.use(nullptr, 0);  // lets go of what the allocator gave
+  workspace_.use(nullptr, 0, nullptr);  // lets go of what the allocator gave
   size_t needed = arena_->bytes();
   const auto placed = placed_buffers(program_->buffers);
   for (size_t i = 0; i < scratch_bytes_.size(); ++i) {
@@ -99,11 +108,14 @@ void ProgramInstance::plan_scratch() {
   for (const Patch& patch : arena_patches_) apply(patch, arena_->data());
 }
 
+/// A captured graph makes anew what a step keeps: it cannot leave it out when it is there.
 void ProgramInstance::begin_step(size_t step) {
-  workspace_.use(static_cast<char*>(arena_->data()) + scratch_offsets_[step], planned_bytes_[step]);
+  workspace_.use(static_cast<char*>(arena_->data()) + scratch_offsets_[step], planned_bytes_[step],
+                 graph_wanted_ ? nullptr : &kept_[step]);
 }
 
 void ProgramInstance::end_step(size_t step) {
+  kept_[step].close();
   if (workspace_.taken() <= scratch_bytes_[step]) return;
   scratch_bytes_[step] = workspace_.taken();
   scratch_grew_ = true;
@@ -245,10 +257,8 @@ void ProgramInstance::run_steps() {
       on_step(step, now() - start);
     }
   } catch (...) {
-    if (step <= first_mutation_)
-      undo_host_work();
-    else
-      raise_versions();
+    if (step <= first_mutation_) undo_host_work();
+    if (step >= first_mutation_) raise_versions();  // it may have written some elements
     throw;
   }
 }
@@ -330,7 +340,11 @@ void ProgramInstance::give(std::span<const Tensor> arguments, std::span<Tensor> 
     set_leaf_gradient(program_->gradients[i].leaf, given(program_->gradients[i], gradients_[i]));
 }
 
-size_t ProgramInstance::memory_bytes() const { return arena_->bytes() + program_->statistics.output_bytes; }
+size_t ProgramInstance::memory_bytes() const {
+  size_t kept = 0;
+  for (const KeptBlock& block : kept_) kept += block.bytes();
+  return arena_->bytes() + kept + program_->statistics.output_bytes;
+}
 
 std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> ProgramInstance::save_captured() const {
   std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> saved;
@@ -351,6 +365,20 @@ bool ProgramInstance::choose_by_rule() {
   return open;
 }
 
+/// Each variant is timed with what it keeps in place, as in replays after the first.
+void ProgramInstance::time_variants(size_t i) {
+  ProgramStep& step = program_->steps[i];
+  const Variant* last = nullptr;
+  step.measured = measured_times(*step.op, calls_[i], program_->device, [&](const Variant& variant) {
+    if (std::exchange(last, &variant) != &variant) kept_[i].forget();
+    begin_step(i);
+    variant.run(calls_[i]);
+    kept_[i].close();
+  });
+  kept_[i].forget();
+  step.variant = &fastest_variant(*step.op, calls_[i], program_->device, step.measured);
+}
+
 void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool measure) {
   bind(arguments);
   bool open = choose_by_rule();
@@ -364,13 +392,9 @@ void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool me
   };
   try {
     for (size_t i = 0; i < calls_.size(); ++i) {
-      ProgramStep& step = program_->steps[i];
-      if (needs_choice(*step.op, calls_[i], program_->device)) {
-        step.measured = measured_times(*step.op, calls_[i], program_->device, [&] { begin_step(i); });
-        step.variant = &fastest_variant(*step.op, calls_[i], program_->device, step.measured);
-      }
+      if (needs_choice(*program_->steps[i].op, calls_[i], program_->device)) time_variants(i);
       begin_step(i);
-      step.variant->run(calls_[i]);
+      program_->steps[i].variant->run(calls_[i]);
       end_step(i);
     }
   } catch (...) {

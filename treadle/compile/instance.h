@@ -6,19 +6,21 @@
 #include <span>
 #include <vector>
 
+#include "treadle/compile/kept.h"
 #include "treadle/compile/program.h"
 #include "treadle/core/runtime.h"
 
 namespace treadle {
 
 /// Scratch for the steps of a replay: for each step a free part of the arena, as large as the step asked for
-/// in earlier replays. What does not fit comes from the allocator.
+/// in earlier replays. What does not fit comes from the allocator. What steps keep lies outside of it.
 class ReplayWorkspace final : public Workspace {
  public:
   explicit ReplayWorkspace(Device device) : device_(device) {}
   void* take(size_t bytes) override;
-  /// Before each step.
-  void use(void* memory, size_t bytes);
+  KeptMemory keep(size_t bytes, std::initializer_list<int> inputs) override;
+  /// Before each step. Without `kept` it keeps nothing.
+  void use(void* memory, size_t bytes, KeptBlock* kept);
   /// Bytes that the step has asked for.
   size_t taken() const { return taken_; }
 
@@ -26,11 +28,12 @@ class ReplayWorkspace final : public Workspace {
   Device device_;
   char* memory_ = nullptr;
   size_t bytes_ = 0, taken_ = 0;
+  KeptBlock* kept_ = nullptr;  ///< until the step has asked for it
   std::vector<IntrusivePtr<Storage>> overflow_;
 };
 
 /// One thread at a time runs an instance; several instances may run one program at the same time when it
-/// mutates nothing.
+/// mutates nothing: each has an arena and kept blocks of its own.
 class ProgramInstance {
  public:
   /// With `graph`, replays after the first one launch a graph that the device has captured, if it can.
@@ -44,7 +47,7 @@ class ProgramInstance {
   /// arguments where `measure` is set, else by declared order. Captured tensors are left as they were.
   void choose_variants(std::span<const Tensor> arguments, bool measure);
 
-  /// Bytes of the arena, scratch included, and of the outputs.
+  /// Bytes of the arena, scratch included, of what steps keep, and of the outputs.
   size_t memory_bytes() const;
   const Program& program() const { return *program_; }
   /// The captured graph; null before the second replay, and where replays are a loop.
@@ -65,6 +68,7 @@ class ProgramInstance {
   void plan_scratch();
   void begin_step(size_t step);
   void end_step(size_t step);
+  void time_variants(size_t step);
   void add_view(int value);
   void* address_of(const ProgramBuffer& buffer) const;
   void bind(std::span<const Tensor> arguments);
@@ -103,7 +107,8 @@ class ProgramInstance {
   /// By step: what it needs, and its place in the arena.
   std::vector<size_t> scratch_bytes_, scratch_offsets_, planned_bytes_;
   bool scratch_grew_ = false;
-  size_t first_mutation_;  ///< the first step that writes into one
+  std::vector<KeptBlock> kept_;  ///< by step
+  size_t first_mutation_;        ///< the first step that writes into one
 
   // A graph keeps its addresses: arguments are copied to a fixed place, results from one.
   bool graph_wanted_;

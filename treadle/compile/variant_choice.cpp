@@ -42,13 +42,11 @@ constexpr double kSecondsPerVariant = 0.02;
 constexpr double kHopeless = 4, kHopelessFirst = 20, kLongFirst = 0.1;
 
 /// The best of several runs; one that falls far behind `best` is not run again.
-double best_time(const Variant& variant, const Call& call, Device device, double best,
-                 const std::function<void()>& before_run) {
+double best_time(const Variant& variant, Device device, double best, const VariantRunner& run_variant) {
   double shortest = INFINITY, total = 0;
   for (int run = 0; run < kMostRuns; ++run) {
-    before_run();
     double start = now();
-    variant.run(call);
+    run_variant(variant);
     runtime(device).synchronize();
     double seconds = now() - start;
     if (run == 0 && (seconds < kLongFirst || seconds < kHopelessFirst * best)) continue;
@@ -59,12 +57,11 @@ double best_time(const Variant& variant, const Call& call, Device device, double
   return shortest;
 }
 
-VariantTimes measure(const std::vector<const Variant*>& variants, const Call& call, Device device,
-                     const std::function<void()>& before_run) {
+VariantTimes measure(const std::vector<const Variant*>& variants, Device device, const VariantRunner& run) {
   VariantTimes times;
   double best = INFINITY;
   for (const Variant* variant : variants) {
-    double seconds = best_time(*variant, call, device, best, before_run);
+    double seconds = best_time(*variant, device, best, run);
     times[variant->name] = seconds;
     best = std::min(best, seconds);
   }
@@ -179,14 +176,13 @@ bool needs_choice(const Op& op, const Call& call, Device device) {
   return allowed_variants(op, call, device).size() > 1;
 }
 
-VariantTimes measured_times(const Op& op, const Call& call, Device device,
-                            const std::function<void()>& before_run) {
+VariantTimes measured_times(const Op& op, const Call& call, Device device, const VariantRunner& run) {
   auto variants = allowed_variants(op, call, device);
   auto key = variant_key(op, call, device);
   auto times = VariantCache::find(key);
   auto known = [&](const Variant* variant) { return times.count(variant->name) > 0; };
   if (std::all_of(variants.begin(), variants.end(), known)) return times;
-  times = measure(variants, call, device, before_run);
+  times = measure(variants, device, run);
   VariantCache::store(key, times);
   return times;
 }

@@ -14,15 +14,17 @@ namespace treadle {
 /// Variant name → best time in seconds.
 using VariantTimes = std::map<std::string, double>;
 
+/// Runs a call by a variant.
+using VariantRunner = std::function<void(const Variant&)>;
+
 /// Whether a call is left to measurement: the settings name no variant, do not ask for determinism, and allow
 /// more than one that applies.
 bool needs_choice(const Op& op, const Call& call, Device device);
 
 /// The times of the variants that the settings allow: from the file of earlier measurements, else measured
 /// now, on the call's own memory; outputs hold some variant's result afterwards, and updates in place have
-/// been made several times. `before_run` is called before each run.
-VariantTimes measured_times(const Op& op, const Call& call, Device device,
-                            const std::function<void()>& before_run);
+/// been made several times. `run` runs the call once.
+VariantTimes measured_times(const Op& op, const Call& call, Device device, const VariantRunner& run);
 
 /// The fastest of them.
 const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 
 #include "treadle/core/device.h"
@@ -19,10 +20,21 @@ constexpr std::string_view name_of(Engine engine) {
   return names[int(engine)];
 }
 
+/// Memory for what is made of some inputs alone, and whether it still holds what an earlier call left there.
+struct KeptMemory {
+  void* data;
+  bool filled;
+};
+
 /// Scratch memory of one call, on the call's device; valid until the call's work is done.
 class Workspace {
  public:
   virtual void* take(size_t bytes) = 0;
+  /// Memory for what the call makes of `inputs` alone. Filled where the workspace knows that they are what
+  /// they were when an earlier call filled it; else scratch.
+  virtual KeptMemory keep(size_t bytes, std::initializer_list<int> /*inputs*/) {
+    return {take(bytes), false};
+  }
 
  protected:
   ~Workspace() = default;
@@ -47,6 +59,16 @@ struct Call {
   template <class T>
   T* workspace(int64_t count) const {
     return static_cast<T*>(scratch->take(size_t(count) * sizeof(T)));
+  }
+  /// `count` elements on the call's device that `fill(T*)` makes of `inputs`, options and layouts alone, as
+  /// filters laid out for the kernel. Replays of a program keep them: `fill` is not called again before an
+  /// input changes. A call keeps one such block at most, and does not write to it but in `fill`.
+  template <class T, class Fill>
+  const T* kept(int64_t count, std::initializer_list<int> inputs, Fill fill) const {
+    const KeptMemory memory = scratch->keep(size_t(count) * sizeof(T), inputs);
+    T* elements = static_cast<T*>(memory.data);
+    if (!memory.filled) fill(elements);
+    return elements;
   }
 };
 

@@ -100,15 +100,16 @@ void fold(const Unfolding& u, const Item& item, const float* columns, float* dx)
 }
 
 /// w as [filter, tap] with the taps in the order of the columns.
-const float* filters_as_rows(const Call& call, const Unfolding& u, const TensorView& w) {
+const float* filters_as_rows(const Call& call, const Unfolding& u) {
   const Conv2dGeometry& g = u.g;
-  float* rows = call.workspace<float>(g.K * g.taps());
-  for (int64_t k = 0; k < g.K; ++k)
-    for (int64_t c = 0; c < g.channels; ++c)
-      for (int64_t r = 0; r < g.R; ++r)
-        for (int64_t s = 0; s < g.S; ++s)
-          rows[k * g.taps() + u.tap(c, r, s)] = w.as<float>()[g.w.at(k, c, r, s)];
-  return rows;
+  const TensorView& w = call.input(1);
+  return call.kept<float>(g.K * g.taps(), {1}, [&](float* rows) {
+    for (int64_t k = 0; k < g.K; ++k)
+      for (int64_t c = 0; c < g.channels; ++c)
+        for (int64_t r = 0; r < g.R; ++r)
+          for (int64_t s = 0; s < g.S; ++s)
+            rows[k * g.taps() + u.tap(c, r, s)] = w.as<float>()[g.w.at(k, c, r, s)];
+  });
 }
 
 /// The item's part of y or dy from a filter on, as a matrix with unit steps along filters or along windows.
@@ -162,7 +163,7 @@ T* group_channels(const Conv2dGeometry& g, T* x, int64_t group) {
 void run_forward(const Call& call) {
   const Unfolding u(
       make_conv2d_geometry(call.input(0), call.input(1), call.output(), call.options<Conv2dOptions>()));
-  const float *x = call.input(0).as<float>(), *filters = filters_as_rows(call, u, call.input(1));
+  const float *x = call.input(0).as<float>(), *filters = filters_as_rows(call, u);
   float* y = call.output().as<float>();
   const int threads = num_threads();
   float* scratch = call.workspace<float>(threads * u.columns_size());
@@ -193,7 +194,7 @@ void multiply_output_gradient(const Unfolding& u, const Item& item, int64_t grou
 void run_input_gradient(const Call& call) {
   const Unfolding u(make_conv2d_geometry(call.output(), call.input(1), call.input(0),
                                          call.options<Conv2dInputGradientOptions>()));
-  const float *dy = call.input(0).as<float>(), *filters = filters_as_rows(call, u, call.input(1));
+  const float *dy = call.input(0).as<float>(), *filters = filters_as_rows(call, u);
   float* dx = call.output().as<float>();
   const int threads = num_threads();
   float* scratch = call.workspace<float>(threads * u.columns_size());

@@ -89,11 +89,10 @@ cpu::DirectFilters filters_of_block(const DirectPlan& plan, int64_t block) {
           std::min(cpu::kDirectFilters, filters - first)};
 }
 
-/// The filters block by block, see DirectFilters.
-const float* pack_filters(const Call& call, const DirectPlan& plan) {
+/// Lays the filters out block by block, see DirectFilters.
+void pack_filters(const Call& call, const DirectPlan& plan, float* packed) {
   const Conv2dGeometry& g = plan.g.conv;
   const int64_t size = cpu::direct_block_size(g.taps());
-  float* packed = call.workspace<float>(plan.blocks * size);
   const float *w = call.input(1).as<float>(), *bias = bias_of(call);
   const int32_t* taps = tap_offsets(call, plan, false);
   parallel_for(plan.blocks, kCopiesWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
@@ -108,7 +107,11 @@ const float* pack_filters(const Call& call, const DirectPlan& plan) {
       }
     }
   });
-  return packed;
+}
+
+const float* packed_filters(const Call& call, const DirectPlan& plan) {
+  return call.kept<float>(plan.blocks * cpu::direct_block_size(plan.g.conv.taps()), {1, 2},
+                          [&](float* packed) { pack_filters(call, plan, packed); });
 }
 
 /// Copies the rows of image n under rows [begin, end) of the convolution's result, with their padding.
@@ -177,7 +180,7 @@ struct DirectCall {
 void run_direct(const Call& call) {
   const Geometry g = geometry_of(call);
   const DirectPlan plan(g);
-  const DirectCall direct{plan, call.input(0).as<float>(), pack_filters(call, plan),
+  const DirectCall direct{plan, call.input(0).as<float>(), packed_filters(call, plan),
                           tap_offsets(call, plan, true), output_of(call, g)};
   const int64_t rows = g.conv.N * g.pool.P;
   const int64_t parts = parts_of(rows * plan.columns * g.pool.R * g.conv.K * g.conv.taps());

@@ -48,13 +48,13 @@ const float* winograd_filters(const Call& call, const Conv2dGeometry& g) {
   const cpu::WinogradFilters filters{
       call.input(1).as<float>(), g.K, g.C, g.w.strides[0], g.w.strides[1], g.w.strides[2], g.w.strides[3]};
   const int64_t size = cpu::winograd_block_size(g.C);
-  float* transformed = call.workspace<float>(filters.blocks() * size);
-  parallel_for(filters.blocks(), kCopiesWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block)
-      cpu::winograd_transform_filters(filters, block, bias_of(call), bias_step(call),
-                                      transformed + block * size);
+  return call.kept<float>(filters.blocks() * size, {1, 2}, [&](float* transformed) {
+    parallel_for(filters.blocks(), kCopiesWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block)
+        cpu::winograd_transform_filters(filters, block, bias_of(call), bias_step(call),
+                                        transformed + block * size);
+    });
   });
-  return transformed;
 }
 
 /// Threads take batches of windows as they get free; enough of them that none waits long for another, but not
