@@ -306,9 +306,9 @@ void winograd_transform_filters(const WinogradFilters& filters, int64_t block, c
 }
 
 int64_t winograd_windows(int64_t channels) {
-  constexpr int64_t kFewest = 12, kMost = 96;
+  constexpr int64_t kTiles = 12, kMost = 96;  // whole register tiles of every instruction set
   const int64_t fit = kImageBytes / (kProducts * padded_channels(channels) * int64_t(sizeof(float)));
-  return std::clamp(fit, kFewest, kMost);
+  return std::clamp(fit / kTiles * kTiles, kTiles, kMost);
 }
 
 int64_t winograd_scratch_size(int64_t channels, int64_t windows) {

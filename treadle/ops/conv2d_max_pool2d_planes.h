@@ -23,8 +23,6 @@ constexpr Range part_of(int64_t count, int64_t i, int64_t parts) {
   return {count * i / parts, count * (i + 1) / parts};
 }
 
-constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// Calls f(thread, item) for items [0, count), `threads` of them at a time; `work` says how many vectors are
 /// multiplied in all: few are not worth a second thread. Of many, threads take the next as they get free; of
 /// little work each keeps the same, which is then in its cache.

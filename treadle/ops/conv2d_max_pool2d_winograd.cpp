@@ -58,7 +58,7 @@ const float* winograd_filters(const Call& call, const Conv2dGeometry& g) {
 }
 
 /// Threads take batches of windows as they get free; enough of them that none waits long for another, but not
-/// so small that reading the filters counts.
+/// so small that reading the filters counts, and whole register tiles.
 constexpr int64_t kBatchesPerThread = 16, kFewestWindows = 24;
 
 /// Threads share the windows of all images, and the filters where windows are few.
@@ -67,23 +67,26 @@ void run_winograd(const Call& call) {
   const int64_t channels = g.conv.C, windows = g.conv.N * g.pool.P * g.pool.Q;
   const int64_t blocks = (g.conv.K + cpu::kWinogradFilters - 1) / cpu::kWinogradFilters;
   const int64_t parts = parts_of(windows * 16 * channels * g.conv.K), most = cpu::winograd_windows(channels);
-  int64_t batches = (windows + most - 1) / most, slices = 1;
-  if (batches < parts)
-    slices = std::min(blocks, (parts + batches - 1) / batches);
-  else
-    batches = std::clamp(parts * kBatchesPerThread, batches, std::max(windows / kFewestWindows, batches));
+  int64_t batches = divide_up(windows, most), slices = 1, size = divide_up(windows, batches);
+  if (batches < parts) {
+    slices = std::min(blocks, divide_up(parts, batches));
+  } else {
+    const int64_t wanted = divide_up(windows, parts * kBatchesPerThread);
+    size =
+        std::clamp(divide_up(wanted, kFewestWindows) * kFewestWindows, std::min(kFewestWindows, most), most);
+    batches = divide_up(windows, size);
+  }
   const cpu::WinogradImages images = winograd_images(call, g);
   const float* transformed = winograd_filters(call, g.conv);
   const cpu::PooledOutput output = output_of(call, g);
-  const int64_t scratch_bytes =
-      whole_lines(cpu::winograd_scratch_size(channels, (windows + batches - 1) / batches));
+  const int64_t scratch_bytes = whole_lines(cpu::winograd_scratch_size(channels, size));
   std::byte* scratch = call.workspace<std::byte>(parts * scratch_bytes);
   for_each_part(parts, batches * slices, [&](int64_t part, int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t slice = i / batches, batch = i % batches;
       cpu::winograd_max_pool(
           images,
-          {windows * batch / batches, windows * (batch + 1) / batches, blocks * slice / slices,
+          {size * batch, std::min(size * (batch + 1), windows), blocks * slice / slices,
            blocks * (slice + 1) / slices, g.conv.K, transformed, scratch + part * scratch_bytes},
           output);
     }
