@@ -110,7 +110,7 @@ class ListedProducts : public testing::TestWithParam<int64_t> {
   /// Calls check(layer) for sizes around every block edge, and densities.
   template <class Check>
   void for_each_layer(Check check) {
-    for (int64_t N : {1, 3, 5, 70})
+    for (int64_t N : {1, 3, 5, 17, 70})
       for (int64_t in : {1, 70, 530})
         for (int64_t out : {7, 64, 131})
           for (double density : {0.0, 0.3, 1.0}) {

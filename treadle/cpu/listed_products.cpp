@@ -17,17 +17,18 @@
 #define TREADLE_CPU_LISTED_PRODUCTS_ONCE
 namespace treadle::cpu {
 
-constexpr int64_t kDepth = 64;      ///< inputs per pass of multiply_listed: their rows of w stay in L1
-constexpr int64_t kGroup = 16;      ///< inputs that the gradients list at a time: a cache line of a row of x
-constexpr int64_t kRows = 64;       ///< rows of x that are listed at a time
-constexpr int64_t kInputs = 64;     ///< inputs whose rows of w stay in L2
-constexpr int64_t kSlack = 16;      ///< entries that a vector may write beyond the end of a list
-constexpr int64_t kFewRows = 3;     ///< up to so many rows of x, w is read where it lies
-constexpr int64_t kFewDepth = 512;  ///< inputs per pass then
-constexpr int64_t kRowsAhead = 4;   ///< whole rows that are fetched ahead
-constexpr int64_t kAhead = 6;       ///< entries ahead of which distant rows are fetched
-constexpr int64_t kLine = 16;       ///< floats of a cache line
-constexpr int64_t kUnroll = 4;      ///< entries ahead of which rows of w are fetched
+constexpr int64_t kDepth = 64;       ///< inputs per pass of multiply_listed: their rows of w stay in L1
+constexpr int64_t kGroup = 16;       ///< inputs that the gradients list at a time: a cache line of a row of x
+constexpr int64_t kRows = 64;        ///< rows of x that are listed at a time
+constexpr int64_t kInputs = 64;      ///< inputs whose rows of w stay in L2
+constexpr int64_t kSlack = 16;       ///< entries that a vector may write beyond the end of a list
+constexpr int64_t kFewRows = 3;      ///< up to so many rows of x, w is read where it lies
+constexpr int64_t kPackedRows = 16;  ///< from so many rows on, packing rows of w pays
+constexpr int64_t kFewDepth = 512;   ///< inputs per pass then
+constexpr int64_t kRowsAhead = 4;    ///< whole rows that are fetched ahead
+constexpr int64_t kAhead = 6;        ///< entries ahead of which distant rows are fetched
+constexpr int64_t kLine = 16;        ///< floats of a cache line
+constexpr int64_t kUnroll = 4;       ///< entries ahead of which rows of w are fetched
 
 constexpr int64_t kFewScratch = 2 * (kFewDepth + kSlack);
 constexpr int64_t kLongestStrip = 8 * 16;
@@ -164,6 +165,11 @@ HWY_INLINE void pad_list(List& list, int64_t zero_row) {
   list.count = (list.count + kUnroll - 1) / kUnroll * kUnroll;
 }
 
+/// Names the last entry's row again behind the end of the list, for loops that look ahead.
+HWY_INLINE void repeat_last(List& list, int64_t times) {
+  std::fill_n(list.offsets + list.count, times, list.count > 0 ? list.offsets[list.count - 1] : 0);
+}
+
 /// Copies `width` columns of `count` rows to rows kStrip apart, and a row of zeros behind them.
 template <class D, int Vectors>
 HWY_INLINE void pack_rows(D d, const float* from, int64_t row, int64_t count, float* HWY_RESTRICT to) {
@@ -201,6 +207,7 @@ HWY_INLINE void multiply_chunk(D d, const ListedProduct& p, const Pass& pass, co
   }
 }
 
+template <bool Pack>
 void multiply_rows_of_x(const ListedProduct& p, int64_t first, int64_t rows, float* scratch) {
   constexpr int64_t kListed = kDepth + kSlack;
   List lists[kRows];
@@ -212,13 +219,17 @@ void multiply_rows_of_x(const ListedProduct& p, int64_t first, int64_t rows, flo
     const Pass pass{k, std::min(kDepth, p.in - k), k == 0, k + kDepth >= p.in};
     for (int64_t n = 0; n < rows; ++n) {
       lists[n].count = 0;
-      append_nonzero(p.x + (first + n) * p.x_row + k, pass.depth, kStrip, lists[n]);
-      pad_list(lists[n], pass.depth * kStrip);
+      append_nonzero(p.x + (first + n) * p.x_row + k, pass.depth, Pack ? kStrip : p.w_row, lists[n]);
+      if constexpr (Pack)
+        pad_list(lists[n], pass.depth * kStrip);
+      else
+        repeat_last(lists[n], kAhead);
     }
+    const float* w = p.w + k * p.w_row;
     for_each_chunk(p.out, [&](int64_t j, auto d, auto vectors) HWY_ATTR {
-      pack_rows<decltype(d), vectors.value>(d, p.w + k * p.w_row + j, p.w_row, pass.depth, packed);
+      if constexpr (Pack) pack_rows<decltype(d), vectors.value>(d, w + j, p.w_row, pass.depth, packed);
       for (int64_t n = 0; n < rows; ++n)
-        multiply_chunk<false, decltype(d), vectors.value>(d, p, pass, lists[n], packed, j,
+        multiply_chunk<!Pack, decltype(d), vectors.value>(d, p, pass, lists[n], Pack ? packed : w + j, j,
                                                           p.y + (first + n) * p.y_row + j);
     });
   }
@@ -231,7 +242,7 @@ void multiply_row_of_x(const ListedProduct& p, int64_t n, float* scratch) {
     const Pass pass{k, std::min(kFewDepth, p.in - k), k == 0, k + kFewDepth >= p.in};
     list.count = 0;
     append_nonzero(p.x + n * p.x_row + k, pass.depth, p.w_row, list);
-    std::fill_n(list.offsets + list.count, kAhead, list.count > 0 ? list.offsets[list.count - 1] : 0);
+    repeat_last(list, kAhead);
     for_each_chunk(p.out, [&](int64_t j, auto d, auto vectors) HWY_ATTR {
       multiply_chunk<true, decltype(d), vectors.value>(d, p, pass, list, p.w + k * p.w_row + j, j,
                                                        p.y + n * p.y_row + j);
@@ -243,7 +254,10 @@ void multiply_listed(const ListedProduct& p, float* scratch) {
   if (p.N <= kFewRows)
     for (int64_t n = 0; n < p.N; ++n) multiply_row_of_x(p, n, scratch);
   else
-    for (int64_t n = 0; n < p.N; n += kRows) multiply_rows_of_x(p, n, std::min(kRows, p.N - n), scratch);
+    for (int64_t n = 0; n < p.N; n += kRows) {
+      const int64_t rows = std::min(kRows, p.N - n);
+      (rows < kPackedRows ? multiply_rows_of_x<false> : multiply_rows_of_x<true>)(p, n, rows, scratch);
+    }
 }
 
 // ---- Lists by input ---------------------------------------------------------------------------------------
@@ -351,7 +365,7 @@ void weight_gradient_of_row(const ListedGradient& p, const ListedTarget& target,
       for (int64_t i = 0; i < depth; ++i) std::fill_n(w + i * target.w_row, p.out, 0.0f);
     list.count = 0;
     append_nonzero(p.x + k, depth, target.w_row, list);
-    std::fill_n(list.offsets + list.count, kRowsAhead, list.count > 0 ? list.offsets[list.count - 1] : 0);
+    repeat_last(list, kRowsAhead);
     for (int64_t e = 0; e < list.count; ++e) {
       float* row = w + list.offsets[e];
       for (int64_t j = 0; j < p.out; j += kLine) hwy::Prefetch(w + list.offsets[e + kRowsAhead] + j);
