@@ -1,0 +1,177 @@
+/// conv2d_max_pool2d on the cpu device in two steps: conv2d by its preferred variant, a library's included,
+/// then pooling and ReLU; f32.
+#include <limits>
+
+#include "treadle/graph/registry.h"
+#include "treadle/ops/avx2.h"
+#include "treadle/ops/conv2d_max_pool2d.h"
+#include "treadle/ops/conv2d_max_pool2d_tasks.h"
+#include "treadle/ops/conv2d_max_pool2d_two_steps.h"
+
+namespace treadle {
+namespace {
+
+using two_steps::WindowTaps;
+
+constexpr int64_t kPlacesWorthAThread = 1 << 14;
+
+/// The largest values and their places of windows side by side; no place where a window is empty: −1.
+struct Line {
+  float* values;
+  int32_t* places;
+};
+
+void fill_empty(const Line& line, int64_t count) {
+  std::fill_n(line.values, count, -std::numeric_limits<float>::infinity());
+  std::fill_n(line.places, count, -1);
+}
+
+void take_largest(const WindowTaps<const float*>& taps, int64_t step, int64_t count, const Line& line) {
+  if (taps.empty())
+    fill_empty(line, count);
+  else
+    cpu::max_of_taps(taps.taps(step), count, line.values, line.places);
+}
+
+/// ReLU, and the choice as a byte; `choice` may be null.
+TREADLE_ALWAYS_INLINE void close_any(const Line& line, int64_t count, bool relu, float* y, uint8_t* choice) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float value = line.values[i];
+    const bool closed = relu & !(value > 0);
+    y[i] = closed & (value == value) ? 0 : value;
+  }
+  if (!choice) return;
+  for (int64_t i = 0; i < count; ++i) {
+    const bool closed = relu & !(line.values[i] > 0);
+    choice[i] = uint8_t(line.places[i] | -int32_t(closed));  // kNoChoice has all bits
+  }
+}
+static_assert(kNoChoice == 255);
+
+TREADLE_AVX2 void close_avx2(const Line& line, int64_t count, bool relu, float* y, uint8_t* choice) {
+  close_any(line, count, relu, y, choice);
+}
+void close(const Line& line, int64_t count, bool relu, float* y, uint8_t* choice) {
+  if (has_avx2())
+    close_avx2(line, count, relu, y, choice);
+  else
+    close_any(line, count, relu, y, choice);
+}
+
+/// Pooling of a result that lies channels-last or row-major, into results that lie either way.
+class Pooling {
+ public:
+  Pooling(const Call& call, const TensorView& result)
+      : g_(two_steps::pool_over(result, call.output(), call.options<Conv2dMaxPool2dOptions>())),
+        columns_(two_steps::whole_columns(g_)),
+        relu_(call.options<Conv2dMaxPool2dOptions>().relu),
+        channels_last_(!result.contiguous()),
+        same_layout_(channels_last_ ? call.output().channels_last() : call.output().contiguous()),
+        x_(result.as<float>()),
+        y_(call.output().as<float>()),
+        choice_(call.outputs.size() > 1 ? call.output(1).as<uint8_t>() : nullptr) {
+    lines_ = g_.N * g_.P * (channels_last_ ? 1 : g_.C);
+    windows_ = g_.Q * (channels_last_ ? g_.C : 1);
+    parts_ = std::clamp<int64_t>(lines_ * windows_ * g_.R * g_.S / kPlacesWorthAThread, 1, num_threads());
+    // Of a part: a line's values, places, and where the layouts differ its results.
+    values_ = call.workspace<float>(2 * parts_ * windows_);
+    places_ = call.workspace<int32_t>(parts_ * windows_);
+    choices_ = call.workspace<uint8_t>(parts_ * windows_);
+  }
+
+  void run() const {
+    for_each_part(parts_, lines_, [&](int64_t part, int64_t first, int64_t last) {
+      WindowTaps<const float*> taps(g_);
+      const Line line{values_ + 2 * part * windows_, places_ + part * windows_};
+      for (int64_t i = first; i < last; ++i) {
+        if (channels_last_)
+          channels_line(taps, i, line);
+        else
+          plane_line(taps, i, line);
+        finish(line, i, part);
+      }
+    });
+  }
+
+ private:
+  /// Row i % P of image i / P: window by window, all channels at once.
+  void channels_line(WindowTaps<const float*>& taps, int64_t i, Line line) const {
+    for (int64_t q = 0; q < g_.Q; ++q) {
+      taps.gather(x_ + i / g_.P * g_.x.strides[0], i % g_.P, q);
+      take_largest(taps, 1, g_.C, line);
+      line.values += g_.C, line.places += g_.C;
+    }
+  }
+  /// Row i % P of plane i / P; windows that stick out at the sides one by one.
+  void plane_line(WindowTaps<const float*>& taps, int64_t i, const Line& line) const {
+    auto windows = [&](int64_t q, int64_t count) {
+      taps.gather(x_ + i / g_.P * g_.x.strides[1], i % g_.P, q);
+      take_largest(taps, g_.stride.width, count, {line.values + q, line.places + q});
+    };
+    for (int64_t q = 0; q < columns_.begin; ++q) windows(q, 1);
+    if (columns_.end > columns_.begin) windows(columns_.begin, columns_.end - columns_.begin);
+    for (int64_t q = columns_.end; q < g_.Q; ++q) windows(q, 1);
+  }
+  void finish(const Line& line, int64_t i, int64_t part) const {
+    if (same_layout_) {
+      close(line, windows_, relu_, y_ + i * windows_, choice_ ? choice_ + i * windows_ : nullptr);
+      return;
+    }
+    float* y = line.values + windows_;
+    uint8_t* choice = choices_ + part * windows_;
+    close(line, windows_, relu_, y, choice);
+    for (int64_t k = 0; k < windows_ / g_.Q; ++k)
+      for (int64_t q = 0; q < g_.Q; ++q) {
+        const int64_t from = channels_last_ ? q * g_.C + k : q;
+        const int64_t to = place_of(i, k) + q * g_.y.strides[3];
+        y_[to] = y[from];
+        if (choice_) choice_[to] = choice[from];
+      }
+  }
+  /// Of the first window of channel k of line i.
+  int64_t place_of(int64_t i, int64_t k) const {
+    const int64_t image = i / g_.P;
+    return channels_last_ ? g_.y.at(image, k, i % g_.P, 0) : g_.y.at(image / g_.C, image % g_.C, i % g_.P, 0);
+  }
+
+  const Pool2dGeometry g_;
+  const WindowRange columns_;  ///< windows of a row that lie inside
+  bool relu_, channels_last_, same_layout_;
+  int64_t lines_, windows_, parts_;  ///< windows of a line
+  const float* x_;
+  float *y_, *values_;
+  uint8_t *choice_, *choices_;
+  int32_t* places_;
+};
+
+void run(const Call& call) {
+  static const Op& conv = op_named("conv2d");
+  const bool channels_last = two_steps::wants_channels_last(call.input(0), call.output());
+  const TensorView result = two_steps::result_in_scratch(call, geometry_of(call), channels_last);
+  const Attributes options = Attributes::of(Conv2dOptions(call.options<Conv2dMaxPool2dOptions>()));
+  two_steps::run_nested(conv, call, call.inputs, result, options);
+  Pooling(call, result).run();
+}
+
+bool takes(const Call& call) {
+  if (call.input(0).dtype != DType::f32) return false;
+  auto all = [&](bool (TensorView::*lies)() const) {
+    return std::all_of(call.outputs.begin(), call.outputs.end(),
+                       [&](const TensorView& output) { return (output.*lies)(); });
+  };
+  return all(&TensorView::channels_last) || all(&TensorView::contiguous);
+}
+
+}  // namespace
+
+namespace ops {
+
+/// Preferred to nothing but the general form, so that it runs where a measurement found it faster.
+void register_conv2d_max_pool2d_two_steps(Registry& registry) {
+  registry.add_variant(
+      "conv2d_max_pool2d",
+      {.name = "two_steps", .device = DeviceKind::cpu, .run = run, .when = takes, .preference = 5});
+}
+
+}  // namespace ops
+}  // namespace treadle
