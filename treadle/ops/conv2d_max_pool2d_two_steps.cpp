@@ -58,26 +58,45 @@ void close(const Line& line, int64_t count, bool relu, float* y, uint8_t* choice
     close_any(line, count, relu, y, choice);
 }
 
+/// Memory for lines: for each part their values and places, and their results where layouts differ.
+struct Lines {
+  int64_t parts, windows;  ///< windows of a line
+  float* values;
+  int32_t* places;
+  uint8_t* choices;
+
+  Lines(const Call& call, int64_t most_windows)
+      : parts(num_threads()),
+        windows(most_windows),
+        values(call.workspace<float>(2 * parts * windows)),
+        places(call.workspace<int32_t>(parts * windows)),
+        choices(call.workspace<uint8_t>(parts * windows)) {}
+};
+
+/// What is pooled into: some images of the outputs; `choice` may be undefined.
+struct Outputs {
+  TensorView y, choice;
+};
+
 /// Pooling of a result that lies channels-last or row-major, into results that lie either way.
 class Pooling {
  public:
-  Pooling(const Call& call, const TensorView& result)
-      : g_(two_steps::pool_over(result, call.output(), call.options<Conv2dMaxPool2dOptions>())),
+  Pooling(const Conv2dMaxPool2dOptions& options, const TensorView& result, const Outputs& out,
+          const Lines& lines)
+      : g_(two_steps::pool_over(result, out.y, options)),
         columns_(two_steps::whole_columns(g_)),
-        relu_(call.options<Conv2dMaxPool2dOptions>().relu),
+        relu_(options.relu),
         channels_last_(!result.contiguous()),
-        same_layout_(channels_last_ ? call.output().channels_last() : call.output().contiguous()),
+        same_layout_(channels_last_ ? out.y.channels_last() : out.y.contiguous()),
+        lines_(g_.N * g_.P * (channels_last_ ? 1 : g_.C)),
+        windows_(g_.Q * (channels_last_ ? g_.C : 1)),
+        parts_(std::clamp<int64_t>(lines_ * windows_ * g_.R * g_.S / kPlacesWorthAThread, 1, lines.parts)),
         x_(result.as<float>()),
-        y_(call.output().as<float>()),
-        choice_(call.outputs.size() > 1 ? call.output(1).as<uint8_t>() : nullptr) {
-    lines_ = g_.N * g_.P * (channels_last_ ? 1 : g_.C);
-    windows_ = g_.Q * (channels_last_ ? g_.C : 1);
-    parts_ = std::clamp<int64_t>(lines_ * windows_ * g_.R * g_.S / kPlacesWorthAThread, 1, num_threads());
-    // Of a part: a line's values, places, and where the layouts differ its results.
-    values_ = call.workspace<float>(2 * parts_ * windows_);
-    places_ = call.workspace<int32_t>(parts_ * windows_);
-    choices_ = call.workspace<uint8_t>(parts_ * windows_);
-  }
+        y_(out.y.as<float>()),
+        values_(lines.values),
+        choice_(out.choice.as<uint8_t>()),
+        choices_(lines.choices),
+        places_(lines.places) {}
 
   void run() const {
     for_each_part(parts_, lines_, [&](int64_t part, int64_t first, int64_t last) {
@@ -104,8 +123,9 @@ class Pooling {
   }
   /// Row i % P of plane i / P; windows that stick out at the sides one by one.
   void plane_line(WindowTaps<const float*>& taps, int64_t i, const Line& line) const {
+    const float* plane = x_ + g_.x.at(i / g_.P / g_.C, i / g_.P % g_.C, 0, 0);
     auto windows = [&](int64_t q, int64_t count) {
-      taps.gather(x_ + i / g_.P * g_.x.strides[1], i % g_.P, q);
+      taps.gather(plane, i % g_.P, q);
       take_largest(taps, g_.stride.width, count, {line.values + q, line.places + q});
     };
     for (int64_t q = 0; q < columns_.begin; ++q) windows(q, 1);
@@ -146,11 +166,27 @@ class Pooling {
 
 void run(const Call& call) {
   static const Op& conv = op_named("conv2d");
-  const bool channels_last = two_steps::wants_channels_last(call.input(0), call.output());
-  const TensorView result = two_steps::result_in_scratch(call, geometry_of(call), channels_last);
-  const Attributes options = Attributes::of(Conv2dOptions(call.options<Conv2dMaxPool2dOptions>()));
-  two_steps::run_nested(conv, call, call.inputs, result, options);
-  Pooling(call, result).run();
+  const auto& options = call.options<Conv2dMaxPool2dOptions>();
+  const TensorView &x = call.input(0), &w = call.input(1), &y = call.output();
+  const TensorView b = call.has_input(2) ? call.input(2) : TensorView{}, none{};
+  const Conv2dMaxPool2dGeometry g = geometry_of(call);
+  const bool channels_last = two_steps::wants_channels_last(x, y);
+  auto result_of = [&](int64_t images, float* data) {
+    return two_steps::result_at(data, g, images, channels_last);
+  };
+  const two_steps::Nested nested(conv, call, std::array{x, w, b}, result_of(g.conv.N, nullptr),
+                                 two_steps::attributes_of<Conv2dOptions>(options));
+  const int64_t step = nested.images_at_a_time(g);
+  float* data = call.workspace<float>(step * g.conv.K * g.conv.P * g.conv.Q);
+  const Lines lines(call, g.pool.Q * (channels_last ? g.conv.K : 1));
+  for (int64_t n = 0; n < g.conv.N; n += step) {
+    const int64_t count = std::min(step, g.conv.N - n);
+    const TensorView result = result_of(count, data);
+    nested.run(std::array{two_steps::images_of(x, n, count), w, b}, result);
+    const Outputs out{two_steps::images_of(y, n, count),
+                      call.outputs.size() > 1 ? two_steps::images_of(call.output(1), n, count) : none};
+    Pooling(options, result, out, lines).run();
+  }
 }
 
 bool takes(const Call& call) {

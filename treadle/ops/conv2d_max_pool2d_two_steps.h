@@ -3,7 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
 
+#include "treadle/core/parallel_for.h"
 #include "treadle/cpu/pool_rows.h"
 #include "treadle/graph/op.h"
 #include "treadle/graph/select.h"
@@ -17,12 +21,20 @@ inline bool wants_channels_last(const TensorView& image, const TensorView& poole
   return image.channels_last() && (!image.contiguous() || pooled.channels_last());
 }
 
-/// The convolution's result [N,K,P,Q], or its gradient, in the call's scratch memory; elements are not set.
-inline TensorView result_in_scratch(const Call& call, const Conv2dMaxPool2dGeometry& g, bool channels_last) {
+/// The convolution's result, or its gradient, of some images: [images,K,P,Q].
+inline TensorView result_at(float* data, const Conv2dMaxPool2dGeometry& g, int64_t images,
+                            bool channels_last) {
   const int64_t* extents = g.conv.y.extents;
-  const Shape shape{extents[0], extents[1], extents[2], extents[3]};
-  return {call.workspace<float>(shape.numel()), DType::f32, shape,
-          channels_last ? channels_last_strides(shape) : contiguous_strides(shape)};
+  const Shape shape{images, extents[1], extents[2], extents[3]};
+  return {data, DType::f32, shape, channels_last ? channels_last_strides(shape) : contiguous_strides(shape)};
+}
+
+/// Images [first, first + count).
+inline TensorView images_of(const TensorView& view, int64_t first, int64_t count) {
+  TensorView part = view;
+  if (part.data) part.data = view.as<std::byte>() + first * view.strides[0] * int64_t(size_of(view.dtype));
+  part.shape[0] = count;
+  return part;
 }
 
 /// The same windows over a result that lies in memory.
@@ -31,12 +43,76 @@ inline Pool2dGeometry pool_over(const TensorView& result, const TensorView& pool
   return make_pool2d_geometry(result, pooled, o.pool_kernel, o.pool_stride, o.pool_padding, 1);
 }
 
-/// The call of an op inside this one.
-inline void run_nested(const Op& op, const Call& call, std::span<const TensorView> inputs,
-                       const TensorView& output, const Attributes& attributes) {
-  const Call nested{inputs, {&output, 1}, attributes, call.stream, call.scratch};
-  select_variant(op, nested, DeviceKind::cpu).run(nested);
+/// An options struct as numbers.
+template <class Options>
+class OptionsKey {
+ public:
+  using Key = std::array<int64_t, 16>;
+  static Key of(const Options& options) {
+    OptionsKey fields(options);
+    Options::describe(fields);
+    return fields.key_;
+  }
+  template <class Member>
+  void operator()(const char*, Member member, const char*) {
+    add(options_.*member);
+  }
+
+ private:
+  explicit OptionsKey(const Options& options) : options_(options) {}
+  void add(int64_t value) { key_.at(size_t(count_++)) = value; }
+  void add(const Pair& pair) { add(pair.height), add(pair.width); }
+  void add(const Pads& pads) { add(pads.top), add(pads.left), add(pads.bottom), add(pads.right); }
+
+  const Options& options_;
+  Key key_{};
+  int count_ = 0;
+};
+
+/// The attributes of a nested call, made once for the same options: replays of a program allocate nothing.
+template <class Options>
+const Attributes& attributes_of(const Options& options) {
+  static std::mutex mutex;
+  static auto& known = *new std::map<typename OptionsKey<Options>::Key, Attributes>;
+  std::lock_guard lock(mutex);
+  auto [place, is_new] = known.try_emplace(OptionsKey<Options>::of(options));
+  if (is_new) place->second = Attributes::of(options);
+  return place->second;
 }
+
+/// The preferred variant for the call of an op inside this one.
+class Nested {
+ public:
+  Nested(const Op& op, const Call& call, std::span<const TensorView> inputs, const TensorView& output,
+         const Attributes& attributes)
+      : call_(call),
+        attributes_(attributes),
+        variant_(select_variant(op, with(inputs, output), DeviceKind::cpu)) {}
+
+  void run(std::span<const TensorView> inputs, const TensorView& output) const {
+    variant_.run(with(inputs, output));
+  }
+  /// Images that are computed at a time, so that what lies between the steps stays in the second-level
+  /// caches; but so many that what a call makes of the weights costs little beside them. Own variants take
+  /// scratch memory in every call: they get all images at once.
+  int64_t images_at_a_time(const Conv2dMaxPool2dGeometry& g) const {
+    constexpr int64_t kInCache = 64 * 1024, kPerWeight = 4;  // elements
+    if (variant_.engine == Engine::own) return g.conv.N;
+    const int64_t image = g.conv.K * g.conv.P * g.conv.Q, threads = num_threads();
+    const int64_t least = std::max(kInCache * threads, kPerWeight * g.conv.w.numel() * threads);
+    const int64_t images = (least / image + threads) / threads * threads;
+    return std::clamp<int64_t>(images, 1, g.conv.N);
+  }
+
+ private:
+  Call with(std::span<const TensorView> inputs, const TensorView& output) const {
+    return {inputs, {&output, 1}, attributes_, call_.stream, call_.scratch};
+  }
+
+  const Call& call_;
+  const Attributes& attributes_;
+  const Variant& variant_;
+};
 
 /// Windows [begin, end) of an axis, whose `taps` places all lie inside `size` places.
 inline WindowRange whole_windows(int64_t size, int64_t taps, int64_t stride, int64_t padding,

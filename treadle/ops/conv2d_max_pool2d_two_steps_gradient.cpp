@@ -21,29 +21,35 @@ bool windows_overlap(int64_t taps, int64_t stride) { return taps > stride; }
 
 /// The pooled gradient and the choices: any strides.
 struct Pooled {
-  const TensorView &dy, &choice;
+  TensorView dy, choice;
 
   bool channels_last() const { return dy.channels_last() && choice.channels_last(); }
+  Pooled images(int64_t first, int64_t count) const {
+    return {two_steps::images_of(dy, first, count), two_steps::images_of(choice, first, count)};
+  }
 };
 
 /// result = the gradient of the convolution's result.
 class Scatter {
  public:
-  Scatter(const Call& call, const Pooled& pooled, const TensorView& result, const Pool2dGeometry& pool)
+  /// `places`: scratch memory for scratch_size() numbers.
+  Scatter(const Pooled& pooled, const TensorView& result, const Pool2dGeometry& pool, int32_t* places)
       : g_(pool),
         choices_(make_operand4(pooled.choice)),
         rows_(two_steps::whole_rows(g_)),
         columns_(two_steps::whole_columns(g_)),
         result_(result.as<float>()),
         dy_(pooled.dy.as<float>()),
-        choice_(pooled.choice.as<uint8_t>()) {
+        choice_(pooled.choice.as<uint8_t>()),
+        places_(places) {
     constexpr int64_t kVector = 8;  // with fewer channels the row kernel has none
     in_rows_ = pooled.channels_last() && !result.contiguous() && g_.C >= kVector;
     channels_last_ = !result.contiguous();
-    if (in_rows_) places_ = call.workspace<int32_t>(num_threads() * g_.C);
     for (int64_t place = 0; place < g_.R * g_.S; ++place)
       offsets_[place] = g_.x.at(0, 0, place / g_.S, place % g_.S);
   }
+
+  static int64_t scratch_size(const Conv2dMaxPool2dGeometry& g) { return num_threads() * g.conv.K; }
 
   /// Images, or where no row of the result belongs to windows of two rows, rows of windows.
   void run() const {
@@ -120,7 +126,7 @@ class Scatter {
   float* result_;
   const float* dy_;
   const uint8_t* choice_;
-  int32_t* places_ = nullptr;  ///< of a window, for each part
+  int32_t* places_;  ///< of a window, for each part
   bool in_rows_, channels_last_;
   int64_t offsets_[256] = {};  ///< of a place from its window's first
 };
@@ -211,25 +217,40 @@ void run_input_gradient(const Call& call) {
   static const Op& conv = op_named("conv2d_input_gradient");
   const auto& o = call.options<Conv2dMaxPool2dInputGradientOptions>();
   const Pooled pooled{call.input(0), call.input(1)};
-  const auto g = make_conv2d_max_pool2d_geometry(call.output(), call.input(2), pooled.dy, o);
-  const TensorView result =
-      two_steps::result_in_scratch(call, g, two_steps::wants_channels_last(call.output(), pooled.dy));
-  Scatter(call, pooled, result, two_steps::pool_over(result, pooled.dy, o)).run();
-  const auto options = Attributes::of(Conv2dInputGradientOptions{o, o.input_size, o.channels_last});
-  two_steps::run_nested(conv, call, std::array{result, call.input(2)}, call.output(), options);
+  const TensorView &w = call.input(2), &dx = call.output();
+  const auto g = make_conv2d_max_pool2d_geometry(dx, w, pooled.dy, o);
+  auto result_of = [&](int64_t images, float* data) {
+    return two_steps::result_at(data, g, images, two_steps::wants_channels_last(dx, pooled.dy));
+  };
+  const Conv2dInputGradientOptions options{o, o.input_size, o.channels_last};
+  const two_steps::Nested nested(conv, call, std::array{result_of(g.conv.N, nullptr), w}, dx,
+                                 two_steps::attributes_of(options));
+  const int64_t step = nested.images_at_a_time(g);
+  float* data = call.workspace<float>(step * g.conv.K * g.conv.P * g.conv.Q);
+  int32_t* places = call.workspace<int32_t>(Scatter::scratch_size(g));
+  for (int64_t n = 0; n < g.conv.N; n += step) {
+    const int64_t count = std::min(step, g.conv.N - n);
+    const TensorView result = result_of(count, data);
+    const Pooled part = pooled.images(n, count);
+    Scatter(part, result, two_steps::pool_over(result, part.dy, o), places).run();
+    nested.run(std::array{result, w}, two_steps::images_of(dx, n, count));
+  }
 }
 
 void run_weight_gradient(const Call& call) {
   static const Op& conv = op_named("conv2d_weight_gradient");
   const auto& o = call.options<Conv2dMaxPool2dWeightGradientOptions>();
   const Pooled pooled{call.input(1), call.input(2)};
-  const auto g = make_conv2d_max_pool2d_geometry(call.input(0), call.output(), pooled.dy, o);
+  const TensorView &x = call.input(0), &dw = call.output(0);
+  const auto g = make_conv2d_max_pool2d_geometry(x, dw, pooled.dy, o);
+  float* data = call.workspace<float>(g.conv.y.numel());
   const TensorView result =
-      two_steps::result_in_scratch(call, g, two_steps::wants_channels_last(call.input(0), pooled.dy));
+      two_steps::result_at(data, g, g.conv.N, two_steps::wants_channels_last(x, pooled.dy));
   const Pool2dGeometry pool = two_steps::pool_over(result, pooled.dy, o);
-  Scatter(call, pooled, result, pool).run();
-  const auto options = Attributes::of(Conv2dWeightGradientOptions{o, o.kernel_size});
-  two_steps::run_nested(conv, call, std::array{call.input(0), result}, call.output(0), options);
+  Scatter(pooled, result, pool, call.workspace<int32_t>(Scatter::scratch_size(g))).run();
+  const std::array inputs{x, result};
+  const Conv2dWeightGradientOptions options{o, o.kernel_size};
+  two_steps::Nested(conv, call, inputs, dw, two_steps::attributes_of(options)).run(inputs, dw);
   BiasGradient(call, pooled, pool).run(call.output(1));
 }
 
