@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/conv_grid.h"
@@ -22,89 +24,89 @@ struct GridBench {
   RunSettings settings;
   std::string pass = "forward", only;
   int64_t batch = 32;
-  double most_gflop = 1, seconds = 0.4;
+  double most_gflop = 1, seconds = 0.4, density = 0.25;
   bool json = false;
 };
 
 constexpr double kFarSlower = 4;  ///< a way so many times slower than the best on a small batch is left out
-constexpr int64_t kTuningRounds = 4, kLeastRounds = 7;
+constexpr int64_t kTuningRounds = 6, kLeastRounds = 7;
+constexpr ConvKind kKinds[] = {ConvKind::own, ConvKind::library, ConvKind::program};
 
 double fastest(const ConvWay& way, int64_t runs) {
   way.run();  // caches of primitives and of memory fill
   return quantile(time_repeatedly(way.run, 0, runs), 0);
 }
 
-/// The fastest way of each kind, found in short runs.
+/// The fastest way of each kind.
 struct Finalists {
-  const ConvWay* own = nullptr;
-  const ConvWay* library = nullptr;
-  /// What a program that chooses by measurement takes.
-  const ConvWay* chosen = nullptr;
+  const ConvWay* ways[std::size(kKinds)] = {};
+  double seconds[std::size(kKinds)] = {INFINITY, INFINITY, INFINITY};
+
+  void offer(const ConvWay& way, double time) {
+    if (time < seconds[int(way.kind)]) seconds[int(way.kind)] = time, ways[int(way.kind)] = &way;
+  }
 };
 
 /// Whether each way is worth timing on the whole batch: slow ones would take most of the bench's time.
-std::vector<bool> promising(const ConvShape& shape, ConvPass pass) {
-  const auto ways = conv_ways(shape, std::min<int64_t>(shape.batch, num_threads()), pass);
-  std::vector<double> seconds;
-  for (const ConvWay& way : ways) seconds.push_back(fastest(way, 2));
-  const double least = *std::min_element(seconds.begin(), seconds.end());
+std::vector<bool> promising(const ConvShape& shape, ConvPass pass, double density) {
+  const auto ways = conv_ways(shape, std::min<int64_t>(shape.batch, num_threads()), pass, density);
+  std::vector<double> seconds(ways.size(), 0);
+  Finalists best;
+  for (size_t i = 0; i < ways.size(); ++i)
+    if (ways[i].kind != ConvKind::program) seconds[i] = fastest(ways[i], 2), best.offer(ways[i], seconds[i]);
+  const double least = std::min(best.seconds[0], best.seconds[1]);
   std::vector<bool> result;
-  for (size_t i = 0; i < ways.size(); ++i) {
-    // Of each kind at least the best stays.
-    bool best_of_kind = true;
-    for (size_t j = 0; j < ways.size(); ++j)
-      best_of_kind = best_of_kind && (ways[j].library != ways[i].library || seconds[i] <= seconds[j]);
-    result.push_back(best_of_kind || seconds[i] < kFarSlower * least);
-  }
+  for (size_t i = 0; i < ways.size(); ++i)
+    result.push_back(ways[i].kind == ConvKind::program || seconds[i] < kFarSlower * least ||
+                     best.ways[int(ways[i].kind)] == &ways[i]);
   return result;
 }
 
 /// Rounds over all ways, so that a disturbance does not hit one of them alone.
 Finalists finalists_of(const std::vector<ConvWay>& ways, const std::vector<bool>& considered) {
-  std::vector<double> seconds(ways.size(), INFINITY);
+  for (size_t i = 0; i < ways.size(); ++i)
+    for (int call = 0; call < 2 && considered[i]; ++call) ways[i].run();  // a program records, then measures
+  Finalists best;
   for (int64_t round = 0; round < kTuningRounds; ++round)
     for (size_t i = 0; i < ways.size(); ++i)
-      if (considered[i]) seconds[i] = std::min(seconds[i], fastest(ways[i], 1));
-  Finalists best;
-  double own = INFINITY, library = INFINITY;
-  for (size_t i = 0; i < ways.size(); ++i) {
-    double& least = ways[i].library ? library : own;
-    if (seconds[i] < least) least = seconds[i], (ways[i].library ? best.library : best.own) = &ways[i];
-  }
-  best.chosen = own <= library ? best.own : best.library;
+      if (considered[i]) best.offer(ways[i], fastest(ways[i], 1));
   return best;
 }
 
 struct GridRow {
   ConvShape shape;
-  std::string own, library, chosen;
-  double own_seconds, library_seconds;  ///< medians of interleaved runs
-  double own_fast, library_fast;        ///< what a tenth of the runs undercut
-  double own_ratio() const { return library_seconds / own_seconds; }
-  double chosen_ratio() const { return chosen == library ? 1 : own_ratio(); }
+  /// By kind: the finalists' names, medians of interleaved runs, and what a tenth of the runs undercut.
+  std::string names[std::size(kKinds)];
+  double medians[std::size(kKinds)], fast[std::size(kKinds)];
+
+  double ratio(ConvKind kind) const { return fast[int(ConvKind::library)] / fast[int(kind)]; }
+  double own_ratio() const { return ratio(ConvKind::own); }
+  double chosen_ratio() const { return ratio(ConvKind::program); }
 };
 
-GridRow measure(const ConvShape& shape, ConvPass pass, double budget) {
-  const auto considered = promising(shape, pass);
-  const auto ways = conv_ways(shape, shape.batch, pass);
+std::string name_of(const ConvWay& way) { return way.name_after_run ? way.name_after_run() : way.name; }
+
+GridRow measure(const ConvShape& shape, ConvPass pass, const GridBench& bench) {
+  const auto considered = promising(shape, pass, bench.density);
+  const auto ways = conv_ways(shape, shape.batch, pass, bench.density);
   const Finalists best = finalists_of(ways, considered);
-  require<DeviceAbsent>(best.library, "oneDNN takes no part in {}: is its plugin there?", shape.name());
-  require<ValueError>(best.own, "no variant of Treadle's own takes {}", shape.name());
-  std::vector<double> own, library;
+  require<DeviceAbsent>(best.ways[int(ConvKind::library)], "oneDNN takes no part in {}: is its plugin there?",
+                        shape.name());
+  require<ValueError>(best.ways[int(ConvKind::own)], "no variant of Treadle's own takes {}", shape.name());
+  std::vector<double> times[std::size(kKinds)];
   double total = 0;
-  while (total < budget || int64_t(own.size()) < kLeastRounds) {
-    own.push_back(time_repeatedly(best.own->run, 0, 1)[0]);
-    library.push_back(time_repeatedly(best.library->run, 0, 1)[0]);
-    total += own.back() + library.back();
+  while (total < bench.seconds || int64_t(times[0].size()) < kLeastRounds)
+    for (ConvKind kind : kKinds) {
+      times[int(kind)].push_back(time_repeatedly(best.ways[int(kind)]->run, 0, 1)[0]);
+      total += times[int(kind)].back();
+    }
+  GridRow row{shape, {}, {}, {}};
+  for (ConvKind kind : kKinds) {
+    row.names[int(kind)] = name_of(*best.ways[int(kind)]);
+    row.medians[int(kind)] = quantile(times[int(kind)], 0.5);
+    row.fast[int(kind)] = quantile(times[int(kind)], 0.1);
   }
-  return {shape,
-          best.own->name,
-          best.library->name,
-          best.chosen->name,
-          quantile(own, 0.5),
-          quantile(library, 0.5),
-          quantile(own, 0.1),
-          quantile(library, 0.1)};
+  return row;
 }
 
 double geometric_mean(const std::vector<GridRow>& rows, double (GridRow::*ratio)() const) {
@@ -113,21 +115,26 @@ double geometric_mean(const std::vector<GridRow>& rows, double (GridRow::*ratio)
   return std::exp(sum / double(rows.size()));
 }
 
-nlohmann::json json_of(const std::vector<GridRow>& rows, const std::string& pass) {
+nlohmann::json json_of(const GridRow& row) {
+  nlohmann::json object{{"shape", row.shape.name()},
+                        {"operations", row.shape.operations()},
+                        {"own_ratio", row.own_ratio()},
+                        {"chosen_ratio", row.chosen_ratio()}};
+  constexpr const char* names[] = {"own", "onednn", "chosen"};
+  for (ConvKind kind : kKinds) {
+    const std::string name = names[int(kind)];
+    object[name] = row.names[int(kind)];
+    object[name + "_seconds_median"] = row.medians[int(kind)];
+    object[name + "_seconds_p10"] = row.fast[int(kind)];
+  }
+  return object;
+}
+
+nlohmann::json json_of(const std::vector<GridRow>& rows, const GridBench& bench) {
   nlohmann::json list = nlohmann::json::array();
-  for (const GridRow& row : rows)
-    list.push_back({{"shape", row.shape.name()},
-                    {"operations", row.shape.operations()},
-                    {"own", row.own},
-                    {"own_seconds_median", row.own_seconds},
-                    {"own_seconds_p10", row.own_fast},
-                    {"onednn_seconds_p10", row.library_fast},
-                    {"onednn", row.library},
-                    {"onednn_seconds_median", row.library_seconds},
-                    {"chosen", row.chosen},
-                    {"own_ratio", row.own_ratio()},
-                    {"chosen_ratio", row.chosen_ratio()}});
-  return {{"pass", pass},
+  for (const GridRow& row : rows) list.push_back(json_of(row));
+  return {{"pass", bench.pass},
+          {"density", bench.density},
           {"threads", num_threads()},
           {"shapes", list},
           {"geometric_mean_own", geometric_mean(rows, &GridRow::own_ratio)},
@@ -135,28 +142,57 @@ nlohmann::json json_of(const std::vector<GridRow>& rows, const std::string& pass
 }
 
 std::vector<std::string> text_of(const GridRow& row) {
-  return {row.shape.name(),
-          row.own,
-          row.library,
-          fmt::format("{:.1f}", 1e6 * row.own_seconds),
-          fmt::format("{:.1f}", 1e6 * row.library_seconds),
-          fmt::format("{:.2f}×", row.own_ratio()),
-          row.chosen == row.library ? "oneDNN" : "own",
-          fmt::format("{:.2f}×", row.chosen_ratio())};
+  std::vector<std::string> cells{row.shape.name()};
+  for (const std::string& name : row.names) cells.push_back(name);
+  for (double seconds : row.fast) cells.push_back(fmt::format("{:.1f}", 1e6 * seconds));
+  cells.push_back(fmt::format("{:.2f}×", row.own_ratio()));
+  cells.push_back(fmt::format("{:.2f}×", row.chosen_ratio()));
+  return cells;
 }
 
-void print(const std::vector<GridRow>& rows, const std::string& pass) {
+std::string heading(const std::vector<GridRow>& rows, const GridBench& bench) {
+  const bool pooled =
+      std::any_of(rows.begin(), rows.end(), [](const GridRow& row) { return row.shape.pool; });
+  std::string text = fmt::format("{} of {} shapes, {} threads; times at p10, ratio: time of oneDNN / time",
+                                 bench.pass, rows.size(), num_threads());
+  if (bench.pass != "forward" && pooled)
+    text += fmt::format("; {:.0f}% of the pooled gradients flow on", 100 * bench.density);
+  return text;
+}
+
+void print(const std::vector<GridRow>& rows, const GridBench& bench) {
   std::vector<std::vector<std::string>> text{
-      {"shape", "own", "oneDNN", "own µs", "oneDNN µs", "own ratio", "chosen", "chosen ratio"}};
+      {"shape", "own", "oneDNN", "chosen", "own µs", "oneDNN µs", "chosen µs", "own ratio", "chosen ratio"}};
   double least = INFINITY;
   for (const GridRow& row : rows) text.push_back(text_of(row)), least = std::min(least, row.chosen_ratio());
-  fmt::print("{} of {} shapes, {} threads; ratio: time of oneDNN / time\n{}", pass, rows.size(),
-             num_threads(), table(text, {3, 4, 5, 7}));
+  fmt::print("{}\n{}", heading(rows, bench), table(text, {4, 5, 6, 7, 8}));
   fmt::print("geometric mean: own {:.2f}×, chosen {:.2f}×; least chosen {:.2f}×\n",
              geometric_mean(rows, &GridRow::own_ratio), geometric_mean(rows, &GridRow::chosen_ratio), least);
 }
 
+/// While it lives, programs measure their variants and keep nothing: a choice made for another density, or on
+/// a disturbed machine, would be taken otherwise.
+class FreshChoices {
+ public:
+  FreshChoices() : folder_(std::filesystem::temp_directory_path() / "treadle_grid_XXXXXX") {
+    std::string name = folder_.string();
+    require<FileError>(::mkdtemp(name.data()), "cannot make a folder like {}", folder_.string());
+    folder_ = name;
+    ::setenv("TREADLE_CACHE", name.c_str(), 1);
+  }
+  ~FreshChoices() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  FreshChoices(const FreshChoices&) = delete;
+  FreshChoices& operator=(const FreshChoices&) = delete;
+
+ private:
+  std::filesystem::path folder_;
+};
+
 int run(const GridBench& bench) {
+  const FreshChoices fresh;
   Device device = apply_run_settings(bench.settings);
   require<ValueError>(device == kCpu, "the grid is timed on cpu only");
   bind_threads();
@@ -167,14 +203,14 @@ int run(const GridBench& bench) {
   std::vector<GridRow> rows;
   for (const ConvShape& shape : conv_grid(bench.batch, 1e9 * bench.most_gflop, num_threads())) {
     if (shape.name().find(bench.only) == std::string::npos) continue;
-    rows.push_back(measure(shape, pass, bench.seconds));
-    if (on_terminal()) fmt::print(stderr, "{}: {:.2f}×\n", shape.name(), rows.back().own_ratio());
+    rows.push_back(measure(shape, pass, bench));
+    if (on_terminal()) fmt::print(stderr, "{}: {:.2f}×\n", shape.name(), rows.back().chosen_ratio());
   }
   require<ValueError>(!rows.empty(), "no shape's name holds '{}'", bench.only);
   if (bench.json)
-    fmt::print("{}\n", json_of(rows, bench.pass).dump());
+    fmt::print("{}\n", json_of(rows, bench).dump());
   else
-    print(rows, bench.pass);
+    print(rows, bench);
   return kSuccess;
 }
 
@@ -195,9 +231,13 @@ Action add_grid_bench(CLI::App& app) {
   app.add_option("--seconds", bench->seconds, "Time for the interleaved runs of each shape")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--density", bench->density,
+                 "Share of the pooled gradients that flow on; the rest is closed by ReLU")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   add_run_settings(app, bench->settings);
   app.add_flag("--json", bench->json, "One JSON object on the last line");
-  app.footer("Example: treadle bench grid --only pool");
+  app.footer("Example: treadle bench grid --only pool --pass input_gradient --density 1");
   return [bench] { return run(*bench); };
 }
 

@@ -3,11 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <random>
 
 #include "cli/op_case.h"
+#include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
+#include "treadle/kernels/pointwise_functions.h"
 #include "treadle/ops/conv2d_max_pool2d.h"
 #include "treadle/ops/conv2d_options.h"
 #include "treadle/ops/max_pool2d.h"
@@ -73,6 +78,7 @@ class Inputs {
     if constexpr (requires { options.kernel_size; }) options.kernel_size = Pair(shape_.kernel);
     return options;
   }
+  bool channels_last() const { return channels_last_; }
   const char* layout() const { return channels_last_ ? "channels-last" : "row-major"; }
 
  private:
@@ -113,51 +119,80 @@ std::function<void()> with_pool(const ConvShape& shape, const Inputs& in, ConvPa
   const Tensor dy = in.dy(shape.output_size() / 2);
   MaxPool2dGradientOptions options;
   options.input_size = Pair(shape.output_size());
-  options.channels_last = std::string(in.layout()) == "channels-last";
+  options.channels_last = in.channels_last();
   static const Op& relu_gradient = op_named("relu_gradient");
   return [=] {
     OpCase entry = conv;
-    const Tensor open = apply(relu_gradient, {dy, pooled.y}, {})[0];
+    const Tensor open = apply(relu_gradient, {pooled.y, dy}, Attributes::of(GradientOf<Relu>(Relu{})))[0];
     entry.inputs[pass == ConvPass::input_gradient ? 0 : 1] =
         max_pool2d_gradient(open, pooled.positions, options);
     run_conv(entry);
   };
 }
 
-void add_conv_ways(const ConvShape& shape, const Inputs& in, ConvPass pass, std::vector<ConvWay>& ways) {
-  const Op& op = op_named(kConv[int(pass)]);
-  const OpCase conv = conv_case(in, shape.output_size(), pass);
-  for (const Variant* variant : variants_for(op, conv, kDevice)) {
-    std::function<void()> run = [=, &op] {
-      Chosen chosen(op.name, variant->name);
-      apply(op, conv.inputs, conv.attributes);
-    };
-    if (shape.pool) run = with_pool(shape, in, pass, conv, op, variant->name);
-    ways.push_back({fmt::format("{}{}, {}", variant->name, shape.pool ? " + pool" : "", in.layout()),
-                    variant->engine == Engine::onednn, run});
-  }
+/// The variants of an op that are all oneDNN's, or all Treadle's own. A variant in two steps is neither: it
+/// takes the convolution from either.
+std::vector<const Variant*> variants_of(const Op& op, const OpCase& entry, bool library) {
+  auto list = variants_for(op, entry, kDevice);
+  std::erase_if(list, [&](const Variant* variant) {
+    return (variant->engine == Engine::onednn) != library || variant->name == std::string("two_steps");
+  });
+  return list;
 }
 
-OpCase fused_case(const ConvShape& shape, const Inputs& in, ConvPass pass) {
-  OpCase forward{"", {in.x(), in.w(), in.b()}, Attributes::of(in.options<Conv2dMaxPool2dOptions>())};
+void add_ways(const Op& op, const OpCase& entry, const Inputs& in, bool library, std::vector<ConvWay>& ways) {
+  for (const Variant* variant : variants_of(op, entry, library))
+    ways.push_back({fmt::format("{}, {}", variant->name, in.layout()),
+                    library ? ConvKind::library : ConvKind::own, [=, &op] {
+                      Chosen chosen(op.name, variant->name);
+                      apply(op, entry.inputs, entry.attributes);
+                    }});
+}
+
+void add_pooled_library(const ConvShape& shape, const Inputs& in, ConvPass pass, const Op& op,
+                        const OpCase& conv, std::vector<ConvWay>& ways) {
+  for (const Variant* variant : variants_of(op, conv, true))
+    ways.push_back({fmt::format("{} + pool, {}", variant->name, in.layout()), ConvKind::library,
+                    with_pool(shape, in, pass, conv, op, variant->name)});
+}
+
+std::string variant_in(const CompiledFunction& program, const Op& op) {
+  for (const ProgramStep& step : program.programs().back().program->steps)
+    if (step.op == &op) return step.variant->name;
+  return "none";
+}
+
+/// The op in a compiled function.
+void add_program(const Op& op, const OpCase& entry, const Inputs& in, std::vector<ConvWay>& ways) {
+  auto program = std::make_shared<CompiledFunction>([&op, attributes = entry.attributes](auto arguments) {
+    return apply(op, {arguments.begin(), arguments.end()}, attributes);
+  });
+  auto results = std::make_shared<std::vector<Tensor>>();
+  const std::string layout = in.layout();
+  ways.push_back({"", ConvKind::program, [=] { *results = (*program)(entry.inputs); },
+                  [=, &op] { return fmt::format("{}, {}", variant_in(*program, op), layout); }});
+}
+
+/// Windows at random have no gradient, as where ReLU is closed.
+void close_windows(Tensor& choice, double density) {
+  std::mt19937 random(1);
+  std::bernoulli_distribution open(density);
+  uint8_t* places = choice.data<uint8_t>();
+  for (int64_t i = 0; i < choice.numel(); ++i)
+    if (!open(random)) places[i] = kNoChoice;
+}
+
+OpCase fused_case(const ConvShape& shape, const Inputs& in, ConvPass pass, double density) {
+  auto options = in.options<Conv2dMaxPool2dOptions>();
+  OpCase forward{"", {in.x(), in.w(), in.b()}, Attributes::of(options)};
   if (pass == ConvPass::forward) return forward;
-  const Tensor choice = apply(op_named(kFused[0]), forward.inputs, forward.attributes)[1];
+  options.relu = false;  // else windows are closed that are not counted
+  Tensor choice = apply(op_named(kFused[0]), forward.inputs, Attributes::of(options))[1];
+  close_windows(choice, density);
   const Tensor dy = in.dy(shape.output_size() / 2);
   if (pass == ConvPass::input_gradient)
     return {"", {dy, choice, in.w()}, Attributes::of(in.options<Conv2dMaxPool2dInputGradientOptions>())};
   return {"", {in.x(), dy, choice}, Attributes::of(in.options<Conv2dMaxPool2dWeightGradientOptions>())};
-}
-
-void add_fused_ways(const ConvShape& shape, const Inputs& in, ConvPass pass, std::vector<ConvWay>& ways) {
-  if (!registry().contains(kFused[0]) || !registry().contains(kFused[int(pass)])) return;
-  const Op& op = op_named(kFused[int(pass)]);
-  const OpCase fused = fused_case(shape, in, pass);
-  for (const Variant* variant : variants_for(op, fused, kDevice))
-    ways.push_back({fmt::format("fused {}, {}", variant->name, in.layout()),
-                    variant->engine == Engine::onednn, [=, &op] {
-                      Chosen chosen(op.name, variant->name);
-                      apply(op, fused.inputs, fused.attributes);
-                    }});
 }
 
 }  // namespace
@@ -186,12 +221,22 @@ std::vector<ConvShape> conv_grid(int64_t most_images, double most_operations, in
   return grid;
 }
 
-std::vector<ConvWay> conv_ways(const ConvShape& shape, int64_t batch, ConvPass pass) {
+std::vector<ConvWay> conv_ways(const ConvShape& shape, int64_t batch, ConvPass pass, double density) {
   std::vector<ConvWay> ways;
+  const Op &conv_op = op_named(kConv[int(pass)]), &fused_op = op_named(kFused[int(pass)]);
   for (bool channels_last : {true, false}) {
     const Inputs in(shape, batch, channels_last);
-    if (shape.pool) add_fused_ways(shape, in, pass, ways);
-    add_conv_ways(shape, in, pass, ways);
+    const OpCase conv = conv_case(in, shape.output_size(), pass);
+    if (shape.pool) {
+      const OpCase fused = fused_case(shape, in, pass, density);
+      add_ways(fused_op, fused, in, false, ways);
+      add_pooled_library(shape, in, pass, conv_op, conv, ways);
+      add_program(fused_op, fused, in, ways);
+    } else {
+      add_ways(conv_op, conv, in, false, ways);
+      add_ways(conv_op, conv, in, true, ways);
+      add_program(conv_op, conv, in, ways);
+    }
   }
   return ways;
 }

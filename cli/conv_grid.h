@@ -26,19 +26,28 @@ struct ConvShape {
 /// The batch is `most_images`, or what `most_operations` in one call allow, but one image for each thread.
 std::vector<ConvShape> conv_grid(int64_t most_images, double most_operations, int64_t threads);
 
-/// One way to compute a shape: variants, layout, and a call on inputs of its own. `library` is set where the
-/// convolution is oneDNN's.
+/// Whose code a way runs.
+enum class ConvKind {
+  own,      ///< Treadle's own kernels alone
+  library,  ///< oneDNN's convolution, and pooling and ReLU one after the other
+  program   ///< a compiled function, whose variants are measured when it is first called
+};
+
+/// One way to compute a shape: a call on inputs of its own.
 struct ConvWay {
-  std::string name;
-  bool library;
+  std::string name;  ///< variants and layout
+  ConvKind kind;
   std::function<void()> run;
+  /// The name once it has run; null where that is known before.
+  std::function<std::string()> name_after_run = nullptr;
 };
 
 enum class ConvPass { forward, input_gradient, weight_gradient };
 
-/// All ways that take the shape with `batch` images, in both layouts. Pooled shapes: the fused op where it is
-/// there, and convolution, pooling and ReLU one after the other. A gradient starts from what its own forward
-/// pass kept.
-std::vector<ConvWay> conv_ways(const ConvShape& shape, int64_t batch, ConvPass pass);
+/// All ways that take the shape with `batch` images, in both layouts. Pooled shapes: the fused op for
+/// Treadle's own ways and for programs, which fuse in any case. A gradient starts from the pooled one, of
+/// which a share of `density` flows on; it is in the layout of the image. Of the library's ways no gradient
+/// of the bias is asked for, which the fused op gives too.
+std::vector<ConvWay> conv_ways(const ConvShape& shape, int64_t batch, ConvPass pass, double density);
 
 }  // namespace treadle::cli

@@ -115,12 +115,17 @@ class Bench(unittest.TestCase):
         shapes = json.loads(result.stdout)["shapes"]
         self.assertEqual(len(shapes), 2)
         for shape in shapes:
-            ratio = shape["onednn_seconds_median"] / shape["own_seconds_median"]
-            self.assertAlmostEqual(shape["own_ratio"], ratio)
-            self.assertEqual(shape["chosen_ratio"], 1 if shape["chosen"] == shape["onednn"] else shape["own_ratio"])
-            self.assertNotIn("onednn", shape["own"])
+            for kind in ("own", "chosen"):
+                ratio = shape["onednn_seconds_p10"] / shape[f"{kind}_seconds_p10"]
+                self.assertAlmostEqual(shape[f"{kind}_ratio"], ratio)
+            self.assertIn("onednn", shape["onednn"])
+            for library in ("onednn", "two_steps"):
+                self.assertNotIn(library, shape["own"])
         for gradient in ("input_gradient", "weight_gradient"):
-            self.assertEqual(len(bench(*words, "--pass", gradient)["shapes"]), 2)
+            for density in (0.25, 1):
+                report = bench(*words, "--pass", gradient, "--density", density)
+                self.assertEqual(len(report["shapes"]), 2)
+                self.assertEqual(report["density"], density)
 
     def test_wrong_usage_is_2(self):
         for words in ([], ["paint"], ["grid", "--only", "no such shape"], ["roofline", "--device", "simt"]):
