@@ -130,13 +130,10 @@ std::function<void()> with_pool(const ConvShape& shape, const Inputs& in, ConvPa
   };
 }
 
-/// The variants of an op that are all oneDNN's, or all Treadle's own. A variant in two steps is neither: it
-/// takes the convolution from either.
+/// The variants of an op that are oneDNN's, or those that are Treadle's own.
 std::vector<const Variant*> variants_of(const Op& op, const OpCase& entry, bool library) {
   auto list = variants_for(op, entry, kDevice);
-  std::erase_if(list, [&](const Variant* variant) {
-    return (variant->engine == Engine::onednn) != library || variant->name == std::string("two_steps");
-  });
+  std::erase_if(list, [&](const Variant* variant) { return (variant->engine == Engine::onednn) != library; });
   return list;
 }
 

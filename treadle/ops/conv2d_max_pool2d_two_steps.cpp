@@ -1,5 +1,6 @@
-/// conv2d_max_pool2d on the cpu device in two steps: conv2d by its preferred variant, a library's included,
-/// then pooling and ReLU; f32.
+/// conv2d_max_pool2d on the cpu device in two steps: conv2d by one of its own variants, or by oneDNN, then
+/// pooling and ReLU; f32.
+#include <array>
 #include <limits>
 
 #include "treadle/graph/registry.h"
@@ -164,30 +165,46 @@ class Pooling {
   int32_t* places_;
 };
 
-void run(const Call& call) {
-  static const Op& conv = op_named("conv2d");
-  const auto& options = call.options<Conv2dMaxPool2dOptions>();
-  const TensorView &x = call.input(0), &w = call.input(1), &y = call.output();
-  const TensorView b = call.has_input(2) ? call.input(2) : TensorView{}, none{};
-  const Conv2dMaxPool2dGeometry g = geometry_of(call);
-  const bool channels_last = two_steps::wants_channels_last(x, y);
-  auto result_of = [&](int64_t images, float* data) {
-    return two_steps::result_at(data, g, images, channels_last);
-  };
-  const two_steps::Nested nested(conv, call, std::array{x, w, b}, result_of(g.conv.N, nullptr),
-                                 two_steps::attributes_of<Conv2dOptions>(options));
-  const int64_t step = nested.images_at_a_time(g);
-  float* data = call.workspace<float>(step * g.conv.K * g.conv.P * g.conv.Q);
-  const Lines lines(call, g.pool.Q * (channels_last ? g.conv.K : 1));
-  for (int64_t n = 0; n < g.conv.N; n += step) {
-    const int64_t count = std::min(step, g.conv.N - n);
-    const TensorView result = result_of(count, data);
-    nested.run(std::array{two_steps::images_of(x, n, count), w, b}, result);
-    const Outputs out{two_steps::images_of(y, n, count),
-                      call.outputs.size() > 1 ? two_steps::images_of(call.output(1), n, count) : none};
-    Pooling(options, result, out, lines).run();
+/// conv2d, then pooling.
+class Steps {
+ public:
+  Steps(const Call& call, Engine engine)
+      : call_(call),
+        options_(call.options<Conv2dMaxPool2dOptions>()),
+        g_(geometry_of(call)),
+        channels_last_(two_steps::wants_channels_last(call.input(0), call.output())),
+        b_(call.has_input(2) ? call.input(2) : TensorView{}),
+        conv_(op_named("conv2d"), call, std::array{call.input(0), call.input(1), b_},
+              result_of(g_.conv.N, nullptr), two_steps::attributes_of<Conv2dOptions>(options_), engine) {}
+
+  explicit operator bool() const { return bool(conv_); }
+
+  void run() const {
+    const int64_t step = conv_.images_at_a_time(g_);
+    float* data = call_.workspace<float>(step * g_.conv.K * g_.conv.P * g_.conv.Q);
+    const Lines lines(call_, g_.pool.Q * (channels_last_ ? g_.conv.K : 1));
+    for (int64_t n = 0; n < g_.conv.N; n += step) {
+      const int64_t count = std::min(step, g_.conv.N - n);
+      auto images = [&](const TensorView& view) { return two_steps::images_of(view, n, count); };
+      const TensorView result = result_of(count, data);
+      conv_.run(std::array{images(call_.input(0)), call_.input(1), b_}, result);
+      const TensorView choice = call_.outputs.size() > 1 ? images(call_.output(1)) : TensorView{};
+      Pooling(options_, result, {images(call_.output()), choice}, lines).run();
+    }
   }
-}
+
+ private:
+  TensorView result_of(int64_t images, float* data) const {
+    return two_steps::result_at(data, g_, images, channels_last_);
+  }
+
+  const Call& call_;
+  const Conv2dMaxPool2dOptions& options_;
+  const Conv2dMaxPool2dGeometry g_;
+  const bool channels_last_;
+  const TensorView b_;
+  const two_steps::Nested conv_;
+};
 
 bool takes(const Call& call) {
   if (call.input(0).dtype != DType::f32) return false;
@@ -202,11 +219,8 @@ bool takes(const Call& call) {
 
 namespace ops {
 
-/// Preferred to nothing but the general form, so that it runs where a measurement found it faster.
 void register_conv2d_max_pool2d_two_steps(Registry& registry) {
-  registry.add_variant(
-      "conv2d_max_pool2d",
-      {.name = "two_steps", .device = DeviceKind::cpu, .run = run, .when = takes, .preference = 5});
+  two_steps::add_variants<Steps, takes>(registry, "conv2d_max_pool2d");
 }
 
 }  // namespace ops

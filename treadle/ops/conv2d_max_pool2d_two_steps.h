@@ -9,8 +9,9 @@
 
 #include "treadle/core/parallel_for.h"
 #include "treadle/cpu/pool_rows.h"
-#include "treadle/graph/op.h"
+#include "treadle/graph/registry.h"
 #include "treadle/graph/select.h"
+#include "treadle/graph/settings.h"
 #include "treadle/ops/conv2d_max_pool2d_geometry.h"
 
 namespace treadle::two_steps {
@@ -80,24 +81,30 @@ const Attributes& attributes_of(const Options& options) {
   return place->second;
 }
 
-/// The preferred variant for the call of an op inside this one.
+/// The call of an op inside this one, by that op's preferred variant of an engine.
 class Nested {
  public:
   Nested(const Op& op, const Call& call, std::span<const TensorView> inputs, const TensorView& output,
-         const Attributes& attributes)
-      : call_(call),
-        attributes_(attributes),
-        variant_(select_variant(op, with(inputs, output), DeviceKind::cpu)) {}
+         const Attributes& attributes, Engine engine)
+      : call_(call), attributes_(attributes) {
+    const Call nested = with(inputs, output);
+    for (const Variant& variant : op.variants)
+      if (!variant_ && variant.device == DeviceKind::cpu && variant.engine == engine &&
+          is_allowed(variant, settings()) && (!variant.when || variant.when(nested)))
+        variant_ = &variant;
+  }
 
+  /// Whether the engine has a variant that takes the call.
+  explicit operator bool() const { return variant_ != nullptr; }
   void run(std::span<const TensorView> inputs, const TensorView& output) const {
-    variant_.run(with(inputs, output));
+    variant_->run(with(inputs, output));
   }
   /// Images that are computed at a time, so that what lies between the steps stays in the second-level
   /// caches; but so many that what a call makes of the weights costs little beside them. Own variants take
   /// scratch memory in every call: they get all images at once.
   int64_t images_at_a_time(const Conv2dMaxPool2dGeometry& g) const {
     constexpr int64_t kInCache = 64 * 1024, kPerWeight = 4;  // elements
-    if (variant_.engine == Engine::own) return g.conv.N;
+    if (variant_->engine == Engine::own) return g.conv.N;
     const int64_t image = g.conv.K * g.conv.P * g.conv.Q, threads = num_threads();
     const int64_t least = std::max(kInCache * threads, kPerWeight * g.conv.w.numel() * threads);
     const int64_t images = (least / image + threads) / threads * threads;
@@ -111,8 +118,28 @@ class Nested {
 
   const Call& call_;
   const Attributes& attributes_;
-  const Variant& variant_;
+  const Variant* variant_ = nullptr;
 };
+
+/// Adds "two_steps", whose convolution is Treadle's own, and "onednn", whose convolution is oneDNN's.
+/// `Steps` is constructed of a call and an engine; it has run(), and is false where the engine does not take
+/// the convolution. `takes` is the rest of the condition. Preferred to nothing but the general form, so that
+/// they run where a measurement found them faster.
+template <class Steps, bool (*takes)(const Call&)>
+void add_variants(Registry& registry, const char* op) {
+  registry.add_variant(op, {.name = "two_steps",
+                            .device = DeviceKind::cpu,
+                            .run = [](const Call& call) { Steps(call, Engine::own).run(); },
+                            .when = takes,
+                            .preference = 5});
+  registry.add_variant(op,
+                       {.name = "onednn",
+                        .device = DeviceKind::cpu,
+                        .run = [](const Call& call) { Steps(call, Engine::onednn).run(); },
+                        .when = [](const Call& call) { return takes(call) && Steps(call, Engine::onednn); },
+                        .preference = 5,
+                        .engine = Engine::onednn});
+}
 
 /// Windows [begin, end) of an axis, whose `taps` places all lie inside `size` places.
 inline WindowRange whole_windows(int64_t size, int64_t taps, int64_t stride, int64_t padding,

@@ -1,7 +1,7 @@
 /// The gradients of conv2d_max_pool2d on the cpu device in two steps: the pooled gradient goes to its places
-/// of the convolution's result, then comes conv2d's gradient by its preferred variant, a library's included;
-/// f32. Its time does not depend on how many gradients are 0. Unlike variants that leave those out, it has
-/// 0 · ∞ = NaN as conv2d's gradients have.
+/// of the convolution's result, then comes conv2d's gradient by one of its own variants, or by oneDNN; f32.
+/// Its time does not depend on how many gradients are 0. Unlike variants that leave those out, it has 0 · ∞ =
+/// NaN as conv2d's gradients have.
 #include <array>
 
 #include "treadle/graph/registry.h"
@@ -213,46 +213,86 @@ class BiasGradient {
   float* sums_;  ///< [N][K]
 };
 
-void run_input_gradient(const Call& call) {
-  static const Op& conv = op_named("conv2d_input_gradient");
-  const auto& o = call.options<Conv2dMaxPool2dInputGradientOptions>();
-  const Pooled pooled{call.input(0), call.input(1)};
-  const TensorView &w = call.input(2), &dx = call.output();
-  const auto g = make_conv2d_max_pool2d_geometry(dx, w, pooled.dy, o);
-  auto result_of = [&](int64_t images, float* data) {
-    return two_steps::result_at(data, g, images, two_steps::wants_channels_last(dx, pooled.dy));
-  };
-  const Conv2dInputGradientOptions options{o, o.input_size, o.channels_last};
-  const two_steps::Nested nested(conv, call, std::array{result_of(g.conv.N, nullptr), w}, dx,
-                                 two_steps::attributes_of(options));
-  const int64_t step = nested.images_at_a_time(g);
-  float* data = call.workspace<float>(step * g.conv.K * g.conv.P * g.conv.Q);
-  int32_t* places = call.workspace<int32_t>(Scatter::scratch_size(g));
-  for (int64_t n = 0; n < g.conv.N; n += step) {
-    const int64_t count = std::min(step, g.conv.N - n);
-    const TensorView result = result_of(count, data);
-    const Pooled part = pooled.images(n, count);
-    Scatter(part, result, two_steps::pool_over(result, part.dy, o), places).run();
-    nested.run(std::array{result, w}, two_steps::images_of(dx, n, count));
-  }
-}
+/// Scatter, then conv2d_input_gradient.
+class InputGradientSteps {
+ public:
+  InputGradientSteps(const Call& call, Engine engine)
+      : call_(call),
+        options_(call.options<Conv2dMaxPool2dInputGradientOptions>()),
+        pooled_{call.input(0), call.input(1)},
+        w_(call.input(2)),
+        dx_(call.output()),
+        g_(make_conv2d_max_pool2d_geometry(dx_, w_, pooled_.dy, options_)),
+        channels_last_(two_steps::wants_channels_last(dx_, pooled_.dy)),
+        conv_(op_named("conv2d_input_gradient"), call, std::array{result_of(g_.conv.N, nullptr), w_}, dx_,
+              two_steps::attributes_of(
+                  Conv2dInputGradientOptions{options_, options_.input_size, options_.channels_last}),
+              engine) {}
 
-void run_weight_gradient(const Call& call) {
-  static const Op& conv = op_named("conv2d_weight_gradient");
-  const auto& o = call.options<Conv2dMaxPool2dWeightGradientOptions>();
-  const Pooled pooled{call.input(1), call.input(2)};
-  const TensorView &x = call.input(0), &dw = call.output(0);
-  const auto g = make_conv2d_max_pool2d_geometry(x, dw, pooled.dy, o);
-  float* data = call.workspace<float>(g.conv.y.numel());
-  const TensorView result =
-      two_steps::result_at(data, g, g.conv.N, two_steps::wants_channels_last(x, pooled.dy));
-  const Pool2dGeometry pool = two_steps::pool_over(result, pooled.dy, o);
-  Scatter(pooled, result, pool, call.workspace<int32_t>(Scatter::scratch_size(g))).run();
-  const std::array inputs{x, result};
-  const Conv2dWeightGradientOptions options{o, o.kernel_size};
-  two_steps::Nested(conv, call, inputs, dw, two_steps::attributes_of(options)).run(inputs, dw);
-  BiasGradient(call, pooled, pool).run(call.output(1));
-}
+  explicit operator bool() const { return bool(conv_); }
+
+  void run() const {
+    const int64_t step = conv_.images_at_a_time(g_);
+    float* data = call_.workspace<float>(step * g_.conv.K * g_.conv.P * g_.conv.Q);
+    int32_t* places = call_.workspace<int32_t>(Scatter::scratch_size(g_));
+    for (int64_t n = 0; n < g_.conv.N; n += step) {
+      const int64_t count = std::min(step, g_.conv.N - n);
+      const TensorView result = result_of(count, data);
+      const Pooled part = pooled_.images(n, count);
+      Scatter(part, result, two_steps::pool_over(result, part.dy, options_), places).run();
+      conv_.run(std::array{result, w_}, two_steps::images_of(dx_, n, count));
+    }
+  }
+
+ private:
+  TensorView result_of(int64_t images, float* data) const {
+    return two_steps::result_at(data, g_, images, channels_last_);
+  }
+
+  const Call& call_;
+  const Conv2dMaxPool2dInputGradientOptions& options_;
+  const Pooled pooled_;
+  const TensorView &w_, &dx_;
+  const Conv2dMaxPool2dGeometry g_;
+  const bool channels_last_;
+  const two_steps::Nested conv_;
+};
+
+/// Scatter, then conv2d_weight_gradient, and the bias's gradient from the pooled one.
+class WeightGradientSteps {
+ public:
+  WeightGradientSteps(const Call& call, Engine engine)
+      : call_(call),
+        options_(call.options<Conv2dMaxPool2dWeightGradientOptions>()),
+        x_(call.input(0)),
+        pooled_{call.input(1), call.input(2)},
+        g_(make_conv2d_max_pool2d_geometry(x_, call.output(), pooled_.dy, options_)),
+        conv_(op_named("conv2d_weight_gradient"), call, std::array{x_, result_of(nullptr)}, call.output(),
+              two_steps::attributes_of(Conv2dWeightGradientOptions{options_, options_.kernel_size}), engine) {
+  }
+
+  explicit operator bool() const { return bool(conv_); }
+
+  void run() const {
+    const TensorView result = result_of(call_.workspace<float>(g_.conv.y.numel()));
+    const Pool2dGeometry pool = two_steps::pool_over(result, pooled_.dy, options_);
+    Scatter(pooled_, result, pool, call_.workspace<int32_t>(Scatter::scratch_size(g_))).run();
+    conv_.run(std::array{x_, result}, call_.output());
+    BiasGradient(call_, pooled_, pool).run(call_.output(1));
+  }
+
+ private:
+  TensorView result_of(float* data) const {
+    return two_steps::result_at(data, g_, g_.conv.N, two_steps::wants_channels_last(x_, pooled_.dy));
+  }
+
+  const Call& call_;
+  const Conv2dMaxPool2dWeightGradientOptions& options_;
+  const TensorView& x_;
+  const Pooled pooled_;
+  const Conv2dMaxPool2dGeometry g_;
+  const two_steps::Nested conv_;
+};
 
 bool takes(const Call& call) { return call.input(0).dtype == DType::f32; }
 
@@ -260,14 +300,9 @@ bool takes(const Call& call) { return call.input(0).dtype == DType::f32; }
 
 namespace ops {
 
-/// Preferred to nothing but the general form, so that it runs where a measurement found it faster.
 void register_conv2d_max_pool2d_two_steps_gradient(Registry& registry) {
-  auto add = [&](const char* op, void (*run)(const Call&)) {
-    registry.add_variant(
-        op, {.name = "two_steps", .device = DeviceKind::cpu, .run = run, .when = takes, .preference = 5});
-  };
-  add("conv2d_max_pool2d_input_gradient", run_input_gradient);
-  add("conv2d_max_pool2d_weight_gradient", run_weight_gradient);
+  two_steps::add_variants<InputGradientSteps, takes>(registry, "conv2d_max_pool2d_input_gradient");
+  two_steps::add_variants<WeightGradientSteps, takes>(registry, "conv2d_max_pool2d_weight_gradient");
 }
 
 }  // namespace ops
