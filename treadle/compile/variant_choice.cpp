@@ -35,38 +35,90 @@ std::vector<const Variant*> allowed_variants(const Op& op, const Call& call, Dev
   return list;
 }
 
-constexpr int kFewestRuns = 3, kMostRuns = 30;
-constexpr double kSecondsPerVariant = 0.02;
-/// A run so many times the best so far ends a variant's trial. The first run may load a library or fill
-/// caches: it ends the trial only where waiting for a second one would be long.
-constexpr double kHopeless = 4, kHopelessFirst = 20, kLongFirst = 0.1;
+constexpr int kFewestRounds = 4, kFewestLongRounds = 2, kMostRunsInARound = 8;
+constexpr double kSecondsInARound = 0.001;  ///< of each variant
+constexpr double kShortest = 0.01;          ///< of all rounds: a disturbance of some milliseconds is shorter
+constexpr double kMostSecondsPerVariant = 0.2;  ///< of all rounds
+/// A run so long finds its data where it finds it: it needs none before it, and is alone in its round.
+constexpr double kLongRun = 0.02;
+constexpr double kSettled = 1.1;  ///< between the best of a variant's rounds and the second
+/// So many times the best, and settled: it is left out. One run decides nothing, however long it was: the
+/// process may have been stopped.
+constexpr double kHopeless = 4;
 
-/// The best of several runs; one that falls far behind `best` is not run again.
-double best_time(const Variant& variant, Device device, double best, const VariantRunner& run_variant) {
+double seconds_of(const Variant& variant, Device device, const VariantRunner& run) {
+  const double start = now();
+  run(variant);
+  runtime(device).synchronize();
+  return now() - start;
+}
+
+/// A variant's part in the measurement.
+struct Trial {
+  const Variant* variant;
+  double best = INFINITY, second = INFINITY;  ///< of its rounds
+  int rounds = 0;
+  bool ended = false;
+
+  void add_round(double seconds) {
+    second = std::min(second, std::max(best, seconds));
+    best = std::min(best, seconds);
+    ++rounds;
+  }
+  bool settled() const { return second <= kSettled * best; }
+};
+
+/// The fastest run of a round; the first one finds other variants' data in the caches, and may load a
+/// library.
+double time_of_round(const Trial& trial, Device device, const VariantRunner& run) {
+  const double first = seconds_of(*trial.variant, device, run);
+  if (first >= kLongRun && trial.rounds > 0) return first;
   double shortest = INFINITY, total = 0;
-  for (int run = 0; run < kMostRuns; ++run) {
-    double start = now();
-    run_variant(variant);
-    runtime(device).synchronize();
-    double seconds = now() - start;
-    if (run == 0 && (seconds < kLongFirst || seconds < kHopelessFirst * best)) continue;
+  for (int i = 0; i < kMostRunsInARound && total < kSecondsInARound; ++i) {
+    const double seconds = seconds_of(*trial.variant, device, run);
     shortest = std::min(shortest, seconds), total += seconds;
-    if (seconds > kHopeless * best || (run >= kFewestRuns && total > kSecondsPerVariant)) break;
-    if (run == 0) break;
   }
   return shortest;
 }
 
-VariantTimes measure(const std::vector<const Variant*>& variants, Device device, const VariantRunner& run) {
-  VariantTimes times;
+double best_of(const std::vector<Trial>& trials) {
   double best = INFINITY;
-  for (const Variant* variant : variants) {
-    double seconds = best_time(*variant, device, best, run);
-    times[variant->name] = seconds;
-    best = std::min(best, seconds);
+  for (const Trial& trial : trials) best = std::min(best, trial.best);
+  return best;
+}
+
+/// One round of all whose part has not ended.
+void run_round(std::vector<Trial>& trials, Device device, const VariantRunner& run) {
+  for (Trial& trial : trials)
+    if (!trial.ended) trial.add_round(time_of_round(trial, device, run));
+  const double best = best_of(trials);
+  for (Trial& trial : trials) trial.ended = trial.ended || (trial.best > kHopeless * best && trial.settled());
+}
+
+bool are_settled(const std::vector<Trial>& trials) {
+  return std::all_of(trials.begin(), trials.end(), [](const Trial& trial) { return trial.settled(); });
+}
+
+VariantTimes measure(const std::vector<const Variant*>& variants, Device device, const VariantRunner& run) {
+  std::vector<Trial> trials;
+  for (const Variant* variant : variants) trials.push_back({variant});
+  const double start = now(), longest = kMostSecondsPerVariant * double(variants.size());
+  for (int round = 1;; ++round) {
+    run_round(trials, device, run);
+    const double elapsed = now() - start;
+    if (round >= kFewestLongRounds && elapsed > longest) break;
+    if (round >= kFewestRounds && elapsed > kShortest && are_settled(trials)) break;
   }
+  VariantTimes times;
+  for (const Trial& trial : trials) times[trial.variant->name] = trial.best;
   return times;
 }
+
+/// What a variant that skips zeros counts for in training: of what ReLU leaves about half is not zero at the
+/// beginning, later a quarter; the rest of its time stays.
+constexpr double kCreditForZeros = 0.8;
+
+bool only_trains(const Op& op) { return op.name.ends_with("_gradient") || !op.mutates.empty(); }
 
 std::string describe(const TensorView& view) {
   return view.defined() ? fmt::format("{} {} {}", name_of(view.dtype), view.shape, view.strides) : "none";
@@ -187,11 +239,15 @@ VariantTimes measured_times(const Op& op, const Call& call, Device device, const
   return times;
 }
 
-const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times) {
+const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times,
+                               bool trains) {
   auto variants = allowed_variants(op, call, device);
-  return **std::min_element(variants.begin(), variants.end(), [&](const Variant* a, const Variant* b) {
-    return times.at(a->name) < times.at(b->name);
-  });
+  const bool credit = trains || only_trains(op);
+  auto counted = [&](const Variant* variant) {
+    return times.at(variant->name) * (credit && variant->skips_zeros ? kCreditForZeros : 1);
+  };
+  return **std::min_element(variants.begin(), variants.end(),
+                            [&](const Variant* a, const Variant* b) { return counted(a) < counted(b); });
 }
 
 }  // namespace treadle

@@ -24,10 +24,19 @@ bool needs_choice(const Op& op, const Call& call, Device device);
 /// The times of the variants that the settings allow: from the file of earlier measurements, else measured
 /// now, on the call's own memory; outputs hold some variant's result afterwards, and updates in place have
 /// been made several times. `run` runs the call once.
+///
+/// The variants take turns: in each round every one runs for about a millisecond, or once, after a run that
+/// is not counted. Its time is that of its fastest run. It counts as settled when a second round came within
+/// a tenth of it, so that a disturbance lengthens the measurement and does not decide it. Rounds go on for at
+/// least 10 ms, until all times are settled, for at most 200 ms for each variant. Runs so long that this is
+/// less than two rounds are made all the same.
 VariantTimes measured_times(const Op& op, const Call& call, Device device, const VariantRunner& run);
 
-/// The fastest of them.
-const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times);
+/// The fastest of them. A program that trains is measured with the weights that it begins with. Later fewer
+/// elements get past ReLU, and variants that skip zeros gain: where `trains` is set their time counts a
+/// fifth less. Gradients and updates in place are calls of programs that train in any case.
+const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times,
+                               bool trains = false);
 
 /// Measurements kept between runs of a program: `$TREADLE_CACHE`, else `$XDG_CACHE_HOME/treadle`, else
 /// `~/.cache/treadle`, file variants.json. Each entry holds for one machine, number of threads, op, shapes,

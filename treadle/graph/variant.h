@@ -85,6 +85,9 @@ struct Variant {
   bool deterministic = true;
   /// Error bound of this variant relative to a direct evaluation; Winograd and its kin state more than 1.
   double error_growth = 1;
+  /// Whether it leaves out products with elements of its operands that are 0. What ReLU leaves has more of
+  /// them the longer a network learns: see fastest_variant.
+  bool skips_zeros = false;
 };
 
 class Registry;

@@ -206,21 +206,12 @@ class Steps {
   const two_steps::Nested conv_;
 };
 
-bool takes(const Call& call) {
-  if (call.input(0).dtype != DType::f32) return false;
-  auto all = [&](bool (TensorView::*lies)() const) {
-    return std::all_of(call.outputs.begin(), call.outputs.end(),
-                       [&](const TensorView& output) { return (output.*lies)(); });
-  };
-  return all(&TensorView::channels_last) || all(&TensorView::contiguous);
-}
-
 }  // namespace
 
 namespace ops {
 
 void register_conv2d_max_pool2d_two_steps(Registry& registry) {
-  two_steps::add_variants<Steps, takes>(registry, "conv2d_max_pool2d");
+  two_steps::add_variants<Steps, has_plain_output>(registry, "conv2d_max_pool2d");
 }
 
 }  // namespace ops

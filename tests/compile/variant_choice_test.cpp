@@ -1,0 +1,159 @@
+/// How the fastest variant is found: by times that no short disturbance decides, and zeros in training.
+#include "treadle/compile/variant_choice.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "treadle/core/error.h"
+
+namespace treadle {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+/// Measurements of made-up variants, in a file of their own.
+class VariantChoice : public ::testing::Test {
+ protected:
+  VariantChoice() {
+    if (const char* before = std::getenv("TREADLE_CACHE")) before_ = before;
+    ::setenv("TREADLE_CACHE", folder_.c_str(), 1);
+    VariantCache::clear();
+    runs_ = 0, start_ = Clock::now();
+  }
+  ~VariantChoice() override {
+    if (before_)
+      ::setenv("TREADLE_CACHE", before_->c_str(), 1);
+    else
+      ::unsetenv("TREADLE_CACHE");
+    std::filesystem::remove_all(folder_);
+  }
+
+  static double elapsed() { return Milliseconds(Clock::now() - start_).count(); }
+  static void work(double milliseconds) {
+    const double end = elapsed() + milliseconds;
+    while (elapsed() < end) continue;
+  }
+  template <int microseconds>
+  static void busy(const Call&) {
+    ++runs_;
+    work(microseconds / 1e3);
+  }
+  /// The same, but in the first milliseconds something else takes the processor.
+  template <int microseconds, int until>
+  static void disturbed(const Call& call) {
+    busy<microseconds>(call);
+    if (elapsed() < until) work(5 * microseconds / 1e3);
+  }
+
+  static Variant variant(const char* name, void (*run)(const Call&), bool skips_zeros = false) {
+    return {
+        .name = name, .device = DeviceKind::cpu, .run = run, .preference = 10, .skips_zeros = skips_zeros};
+  }
+  static Op op_with(const char* name, std::vector<Variant> variants) {
+    Op op;
+    op.name = name;
+    op.variants = std::move(variants);
+    return op;
+  }
+  VariantTimes measured(const Op& op) const {
+    return measured_times(op, call_, kCpu, [&](const Variant& variant) { variant.run(call_); });
+  }
+  std::string fastest(const Op& op, const VariantTimes& times, bool trains = false) const {
+    return fastest_variant(op, call_, kCpu, times, trains).name;
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / fmt::format("treadle_choice_{}", ::getpid());
+  std::optional<std::string> before_;
+  const Attributes attributes_;
+  const Call call_{{}, {}, attributes_};
+  static inline Clock::time_point start_;
+  static inline int runs_;
+};
+
+TEST_F(VariantChoice, TakesTheFastest) {
+  const Op op = op_with("op", {variant("slow", busy<400>), variant("fast", busy<100>)});
+  const VariantTimes times = measured(op);
+  EXPECT_EQ(fastest(op, times), "fast");
+  EXPECT_GE(times.at("slow"), 400e-6);
+  EXPECT_GE(times.at("fast"), 100e-6);
+}
+
+/// A disturbance of some milliseconds, in which the faster variant comes first.
+TEST_F(VariantChoice, IsNotDecidedByADisturbance) {
+  const Op op = op_with("op", {variant("fast", disturbed<100, 8>), variant("slow", disturbed<250, 8>)});
+  const VariantTimes times = measured(op);
+  EXPECT_EQ(fastest(op, times), "fast");
+  EXPECT_LT(times.at("fast"), 250e-6);
+}
+
+/// Longer than the shortest measurement: no two rounds agree, so that it goes on.
+TEST_F(VariantChoice, GoesOnUntilTimesAreSettled) {
+  static double disturbance;
+  disturbance = 8;
+  auto fast = [](const Call&) { work(elapsed() < 40 ? disturbance *= 0.89 : 0.2); };
+  const Op op = op_with("op", {variant("fast", fast), variant("slow", busy<1000>)});
+  EXPECT_EQ(fastest(op, measured(op)), "fast");
+}
+
+TEST_F(VariantChoice, IsBounded) {
+  static double growing;
+  growing = 0.1;
+  auto never_settled = [](const Call&) { work(growing = growing < 20 ? growing * 1.2 : 0.1); };
+  const Op op = op_with("op", {variant("one", never_settled), variant("two", never_settled)});
+  measured(op);
+  EXPECT_LT(elapsed(), 3000);  // 400 ms and a round on an idle machine
+}
+
+/// Two runs that agree are enough to know that.
+TEST_F(VariantChoice, LeavesOutWhatIsFarSlower) {
+  const Op op =
+      op_with("op", {variant("slow", busy<30'000>), variant("fast", [](const Call&) { work(0.1); })});
+  const VariantTimes times = measured(op);
+  EXPECT_LE(runs_, 5);
+  EXPECT_GE(times.at("slow"), 0.03);
+}
+
+/// As where the process is stopped in a run: that run decides nothing.
+TEST_F(VariantChoice, ForgivesALongRun) {
+  for (int stopped : {1, 2, 3, 12}) {
+    VariantCache::clear();
+    static int stop_at;
+    stop_at = stopped, runs_ = 0;
+    auto stops = [](const Call&) { work(++runs_ == stop_at ? 700 : 0.2); };
+    const Op op = op_with("op", {variant("fast", stops), variant("slow", [](const Call&) { work(1); })});
+    EXPECT_EQ(fastest(op, measured(op)), "fast") << "run " << stopped;
+  }
+}
+
+TEST_F(VariantChoice, MeasuresOnce) {
+  const Op op = op_with("op", {variant("a", busy<50>), variant("b", busy<100>)});
+  const VariantTimes times = measured(op);
+  const int runs = runs_;
+  EXPECT_EQ(measured(op), times);
+  EXPECT_EQ(runs_, runs);
+}
+
+TEST_F(VariantChoice, TrainingMakesMoreZeros) {
+  const std::vector<Variant> variants{variant("dense", busy<1>), variant("listed", busy<1>, true)};
+  const VariantTimes near{{"dense", 1}, {"listed", 1.2}}, far{{"dense", 1}, {"listed", 1.3}};
+  const Op forward = op_with("op", variants), gradient = op_with("op_gradient", variants);
+  Op update = forward;
+  update.mutates = {0};
+  EXPECT_EQ(fastest(forward, near), "dense");
+  EXPECT_EQ(fastest(forward, near, true), "listed");
+  EXPECT_EQ(fastest(gradient, near), "listed");
+  EXPECT_EQ(fastest(update, near), "listed");
+  EXPECT_EQ(fastest(forward, far, true), "dense");
+  EXPECT_EQ(fastest(gradient, far), "dense");
+}
+
+}  // namespace
+}  // namespace treadle
