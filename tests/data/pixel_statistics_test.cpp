@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace treadle {
 namespace {
 
@@ -16,6 +18,15 @@ TEST(PixelStatistics, AreThoseOfEachChannel) {
   EXPECT_FLOAT_EQ(measured.deviation[0], 1.0f / 255);
   EXPECT_FLOAT_EQ(measured.mean[1], 25.0f / 255);
   EXPECT_FLOAT_EQ(measured.deviation[1], 15.0f / 255);
+}
+
+/// Enough images that several threads count them: image n holds n % 256 in all its pixels.
+TEST(PixelStatistics, CountEveryImageOnce) {
+  ImageDataset data{"many", {"a"}, {1, 2, 2}, {}, std::vector<uint8_t>(1280)};
+  for (int n = 0; n < 1280; ++n) data.pixels.insert(data.pixels.end(), 4, uint8_t(n % 256));
+  // 1280 is five times 256: every value is as frequent, with mean 127.5 and variance (256² - 1) / 12.
+  EXPECT_EQ(measure_normalization(data).mean[0], float(127.5 / 255));
+  EXPECT_EQ(measure_normalization(data).deviation[0], float(std::sqrt(65535.0 / 12) / 255));
 }
 
 TEST(PixelStatistics, EqualPixelsAreNotDividedByZero) {

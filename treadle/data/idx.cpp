@@ -4,6 +4,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/data/byte_stream.h"
+#include "treadle/data/large_vector.h"
 #include "treadle/data/read_bytes.h"
 
 namespace treadle {
@@ -56,7 +57,7 @@ size_t checked_count(const Shape& shape, uint64_t most_bytes, std::string_view f
 IdxArray parse_idx(std::span<const std::byte> bytes, std::string_view name) {
   auto stream = open_byte_stream(bytes, name);
   IdxArray array{read_shape(*stream, name), {}};
-  array.values.resize(checked_count(array.shape, stream->most_bytes(), name));
+  array.values = large_vector<uint8_t>(checked_count(array.shape, stream->most_bytes(), name));
   stream->read(array.values);
   stream->expect_end();
   return array;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
+
+#include "treadle/core/parallel_for.h"
 
 namespace treadle {
 namespace {
@@ -10,18 +13,35 @@ namespace {
 /// How often each byte occurs: sums over it are exact, and cheaper than sums over pixels.
 using Histogram = std::array<int64_t, 256>;
 
-Histogram histogram_of(const ImageDataset& dataset, int64_t channel) {
+constexpr int64_t kImagesWorthAThread = 100;
+
+void add(Histogram& sum, const Histogram& more) {
+  for (size_t value = 0; value < sum.size(); ++value) sum[value] += more[value];
+}
+
+/// The bytes of one channel of images [begin, end).
+Histogram histogram_of(const ImageDataset& dataset, int64_t channel, int64_t begin, int64_t end) {
   int64_t plane = dataset.image_shape[1] * dataset.image_shape[2];
   int64_t image = dataset.image_shape[0] * plane;
   // Equal neighbours are common; four tables keep one count from waiting for the last.
   std::array<Histogram, 4> parts{};
-  for (int64_t n = 0; n < dataset.size(); ++n) {
+  for (int64_t n = begin; n < end; ++n) {
     const uint8_t* pixels = dataset.pixels.data() + n * image + channel * plane;
     for (int64_t i = 0; i < plane; ++i) ++parts[size_t(i % 4)][pixels[i]];
   }
-  for (size_t part = 1; part < parts.size(); ++part)
-    for (size_t value = 0; value < parts[part].size(); ++value) parts[0][value] += parts[part][value];
+  for (size_t part = 1; part < parts.size(); ++part) add(parts[0], parts[part]);
   return parts[0];
+}
+
+Histogram histogram_of(const ImageDataset& dataset, int64_t channel) {
+  Histogram total{};
+  std::mutex mutex;
+  parallel_for(dataset.size(), kImagesWorthAThread, [&](int64_t begin, int64_t end) {
+    Histogram part = histogram_of(dataset, channel, begin, end);
+    std::lock_guard lock(mutex);
+    add(total, part);
+  });
+  return total;
 }
 
 }  // namespace

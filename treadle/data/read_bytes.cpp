@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "treadle/core/error.h"
+#include "treadle/data/large_vector.h"
 
 namespace treadle {
 
@@ -17,7 +18,7 @@ std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   require<FileError>(file.is_open(), "cannot open {}: {}; check its permissions", path.string(),
                      std::generic_category().message(errno));
-  std::vector<std::byte> bytes(size);
+  auto bytes = large_vector<std::byte>(size);
   file.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(size));
   require<FileError>(size_t(file.gcount()) == size,
                      "cannot read {}: it ended after {} of {} bytes; try again", path.string(), file.gcount(),

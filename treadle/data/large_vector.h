@@ -1,0 +1,24 @@
+/// Vectors of many bytes, in large pages where the system has them: reading a data set touches every page of
+/// it once, and gathering a batch touches pages at random. Internal to data/.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace treadle {
+
+/// Asks the system for large pages where they fit into this memory, which nothing has touched yet. Only a
+/// hint.
+void prefer_large_pages(void* memory, size_t bytes);
+
+/// `count` zeros.
+template <class T>
+std::vector<T> large_vector(size_t count) {
+  std::vector<T> vector;
+  vector.reserve(count);
+  prefer_large_pages(vector.data(), count * sizeof(T));
+  vector.resize(count);
+  return vector;
+}
+
+}  // namespace treadle
