@@ -66,6 +66,7 @@ Action add_eval(CLI::App& app) {
   app.add_option("--limit-batches", options->limit_batches, "Only the first batches")
       ->check(CLI::NonNegativeNumber);
   add_run_settings(app, options->settings);
+  add_binding(app, options->settings);
   app.add_flag("--json", options->json, "One JSON object on the last line");
   app.footer("Example: treadle eval runs/fashion_cnn/best.safetensors");
   return [options] { return run(*options); };

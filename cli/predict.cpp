@@ -110,6 +110,7 @@ Action add_predict(CLI::App& app) {
   app.add_flag("--invert", options->invert,
                "Dark on light becomes light on dark, as the training images are");
   add_run_settings(app, options->settings);
+  add_binding(app, options->settings);
   app.add_flag("--json", options->json, "One JSON object on the last line");
   app.footer("Example: treadle predict runs/fashion_cnn boot.png --invert");
   return [options] { return run(*options); };

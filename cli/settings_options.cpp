@@ -1,5 +1,6 @@
 #include "cli/settings_options.h"
 
+#include "cli/thread_binding.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/core/runtime.h"
@@ -23,11 +24,19 @@ void add_run_settings(CLI::App& app, RunSettings& settings) {
   app.add_flag("--eager", settings.eager, "Run op by op instead of recording and replaying programs");
 }
 
+void add_binding(CLI::App& app, RunSettings& settings) {
+  settings.bind = true;
+  app.add_flag(
+      "--no-bind{false}", settings.bind,
+      "Leave threads to the scheduler; without it each is bound to a core when there is one for every core");
+}
+
 Device apply_run_settings(const RunSettings& chosen) {
   Device device = device_named(chosen.device);
   std::string reason = absence_of(device);
   require<DeviceAbsent>(reason.empty(), "device {} is not available: {}", chosen.device, reason);
   if (chosen.threads > 0) set_num_threads(chosen.threads);
+  if (chosen.bind && device.kind == DeviceKind::cpu && num_threads() == usable_cores()) bind_threads();
   settings().deterministic = chosen.deterministic;
   settings().own_engine_only = chosen.engine == "own";
   settings().eager = chosen.eager;

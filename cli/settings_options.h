@@ -14,9 +14,15 @@ struct RunSettings {
   std::vector<std::string> variants;
   int threads = 0;
   bool deterministic = false, eager = false;
+  bool bind = false;
 };
 
 void add_run_settings(CLI::App& app, RunSettings& settings);
+
+/// --no-bind, for subcommands that bind their threads by themselves: apply_run_settings() then does so when
+/// there is a thread for every core the process may use. With fewer threads the scheduler does better:
+/// several processes would bind theirs to the same cores.
+void add_binding(CLI::App& app, RunSettings& settings);
 
 /// Applies them to the process and returns the device. Throws ValueError for unknown names, DeviceError for
 /// an absent device.

@@ -10,7 +10,7 @@
 namespace treadle::cli {
 namespace {
 
-std::vector<int> usable_cores() {
+std::vector<int> list_of_cores() {
   std::vector<int> cores;
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -29,8 +29,10 @@ bool bind_this_thread(int core) {
 
 }  // namespace
 
+int usable_cores() { return int(list_of_cores().size()); }
+
 int bind_threads() {
-  const std::vector<int> cores = usable_cores();
+  const std::vector<int> cores = list_of_cores();
   if (cores.empty()) return 0;
   // One item per thread: item i runs on thread i, and the pool is made before the caller is bound.
   parallel_for(num_threads(), 1, [](int64_t, int64_t) {});

@@ -435,6 +435,7 @@ Action add_train(CLI::App& app) {
   app.add_option("--out", o->out, "Run folder; default runs/MODEL");
   app.add_flag("--resume", o->resume, "Go on from last.safetensors in the run folder");
   add_run_settings(app, o->settings);
+  add_binding(app, o->settings);
   app.add_flag("--json", o->json, "One JSON object on the last line");
   app.add_flag("--quiet", o->quiet, "Print nothing but errors and --json");
   app.footer("Example: treadle train fashion_cnn --epochs 5 --optimizer adam --lr 1e-3 --schedule cosine");

@@ -222,6 +222,24 @@ class Training(ProgramTest):
         self.assertEqual(resumed["losses"], whole["losses"][-len(resumed["losses"]) :])
         self.assertLess(len(resumed["losses"]), len(whole["losses"]))
 
+    def test_threads_are_bound_when_they_fill_the_machine(self):
+        cores = os.sched_getaffinity(0)
+
+        def cores_of_threads(*words):
+            """The cores that each thread of a training may use."""
+            command = [PROGRAM, "train", "mlp", "--data", self.data, "--out", self.folder / "run", "--epochs", "2000", *words]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+                while "epoch 1/2000" not in process.stdout.readline():
+                    pass
+                threads = [os.sched_getaffinity(int(thread.name)) for thread in Path(f"/proc/{process.pid}/task").iterdir()]
+                process.kill()
+            return threads
+
+        self.assertCountEqual(cores_of_threads(), [{core} for core in cores])
+        self.assertEqual(cores_of_threads("--no-bind"), [cores] * len(cores))
+        if len(cores) > 1:
+            self.assertEqual(cores_of_threads("--threads", "1"), [cores])
+
     def test_resuming_a_finished_run_evaluates_it(self):
         first = last_json(self.train("--epochs", 2))
         again = self.train("--resume")
