@@ -65,8 +65,8 @@ struct Preset {
 };
 constexpr Preset kPresets[] = {
     {"baseline", "", "", "adam", "cosine", 1e-3, Schedule::kWarmUp, 5, 32, 0, false, "each"},
-    {"fast", "fashion_cnn", "fashion-mnist", "adam", "one-cycle", 2e-3, 0.2, 3, 48, 3125, true, "last"},
-    {"fast", "mnist_cnn", "mnist", "adam", "one-cycle", 1.5e-2, 0.2, 2, 60, 0, false, "last"},
+    {"fast", "fashion_cnn", "fashion-mnist", "adam", "one-cycle", 1.5e-3, 0.2, 3, 48, 3500, true, "last"},
+    {"fast", "mnist_cnn", "mnist", "adam", "one-cycle", 4e-3, 0.2, 2, 32, 3000, true, "last"},
 };
 
 const Preset& find_preset(const std::string& name, const std::string& model) {

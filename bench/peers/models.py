@@ -52,13 +52,13 @@ class FashionCnn(nn.Module):
 
 
 class MnistCnn(nn.Module):
-    """5x5 and 3x3 convolutions, each followed by max-pooling and then ReLU, then 800 -> 10."""
+    """Two 5x5 convolutions, each followed by max-pooling and then ReLU, then 512 -> 10."""
 
     def __init__(self):
         super().__init__()
         self.conv1 = nn.Conv2d(1, 16, 5)
-        self.conv2 = nn.Conv2d(16, 32, 3)
-        self.fc = nn.Linear(800, 10)
+        self.conv2 = nn.Conv2d(16, 32, 5)
+        self.fc = nn.Linear(512, 10)
 
     def forward(self, x):
         x = F.relu(F.max_pool2d(self.conv1(x), 2))

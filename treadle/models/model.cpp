@@ -17,7 +17,7 @@ const std::vector<ModelInfo>& known_models() {
        [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<Lenet5>(g); }},
       {"fashion_cnn", "two 3×3 convolutions (64, 128) with max-pooling, two linear layers", grey28, 10,
        [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<FashionCnn>(g); }},
-      {"mnist_cnn", "5×5 and 3×3 convolutions (16, 32) with max-pooling, one linear layer", grey28, 10,
+      {"mnist_cnn", "two 5×5 convolutions (16, 32) with max-pooling, one linear layer", grey28, 10,
        [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<MnistCnn>(g); }}};
   return models;
 }
