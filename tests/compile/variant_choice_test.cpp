@@ -94,13 +94,19 @@ TEST_F(VariantChoice, IsNotDecidedByADisturbance) {
   EXPECT_LT(times.at("fast"), 250e-6);
 }
 
-/// Longer than the shortest measurement: no two rounds agree, so that it goes on.
+/// Longer than the shortest measurement: no two rounds agree, so that it goes on. Other processes may make
+/// two of them agree, hence several attempts.
 TEST_F(VariantChoice, GoesOnUntilTimesAreSettled) {
   static double disturbance;
-  disturbance = 8;
-  auto fast = [](const Call&) { work(elapsed() < 40 ? disturbance *= 0.89 : 0.2); };
-  const Op op = op_with("op", {variant("fast", fast), variant("slow", busy<1000>)});
-  EXPECT_EQ(fastest(op, measured(op)), "fast");
+  auto fast = [](const Call&) { work(++runs_ < 12 ? disturbance *= 0.8 : 0.2); };
+  const Op op = op_with("op", {variant("fast", fast), variant("slow", [](const Call&) { work(1); })});
+  int right = 0;
+  for (int attempt = 0; attempt < 10 && right == 0; ++attempt) {
+    VariantCache::clear();
+    disturbance = 20, runs_ = 0;
+    right += fastest(op, measured(op)) == "fast";
+  }
+  EXPECT_EQ(right, 1);
 }
 
 /// One run is so fast that none comes near it again.
