@@ -245,8 +245,8 @@ void run_slowly(const Call& call) {
   copy_by_way_of_kept<DeviceKind::cpu>(call, 1);
 }
 
-/// What one variant has kept is nothing to another one, and each is timed with what it keeps in place.
-TEST_F(Kept, MeasuredVariantsFillOnceEach) {
+/// What one variant has kept is nothing to another one that is timed in turns with it.
+TEST_F(Kept, MeasuredVariantsDoNotShare) {
   static const Op op{.name = "second_by_two_variants",
                      .summary = "b",
                      .infer = like_the_first,
@@ -254,11 +254,15 @@ TEST_F(Kept, MeasuredVariantsFillOnceEach) {
                                   {"negated", DeviceKind::cpu, run_negated, nullptr, 1}}};
   VariantCache::clear();
   auto f = compile([this](Tensor x) { return x + apply(op, {a_, b_})[0]; });
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(f(x_).to_vector<float>(), (x_ + b_).to_vector<float>()) << i;
+  auto expect_sum = [&] { EXPECT_EQ(f(x_).to_vector<float>(), (x_ + b_).to_vector<float>()); };
+  expect_sum();
   const auto program = f.programs()[0].program;
   EXPECT_EQ(program->steps[0].measured.size(), 2u);
   EXPECT_STREQ(program->steps[0].variant->name, "negated");
-  EXPECT_EQ(fills, 3);  // one for each that was timed, and one to stay
+  const int filled = fills;
+  EXPECT_GE(filled, 3);  // one for each that was timed, and one to stay
+  for (int i = 0; i < 3; ++i) expect_sum();
+  EXPECT_EQ(fills, filled);
 }
 
 /// A variant named by the user; none: those of the declared order.
