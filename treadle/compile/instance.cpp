@@ -376,7 +376,8 @@ void ProgramInstance::time_variants(size_t i) {
     kept_[i].close();
   });
   kept_[i].forget();
-  step.variant = &fastest_variant(*step.op, calls_[i], program_->device, step.measured);
+  const bool trains = !mutated_.empty() || !program_->gradients.empty();
+  step.variant = &fastest_variant(*step.op, calls_[i], program_->device, step.measured, trains);
 }
 
 void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool measure) {

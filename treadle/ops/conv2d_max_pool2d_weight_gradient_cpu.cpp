@@ -276,9 +276,12 @@ bool takes(const Call& call) {
 namespace ops {
 
 void register_conv2d_max_pool2d_weight_gradient_cpu(Registry& registry) {
-  registry.add_variant(
-      "conv2d_max_pool2d_weight_gradient",
-      {.name = "listed", .device = DeviceKind::cpu, .run = run, .when = takes, .preference = 10});
+  registry.add_variant("conv2d_max_pool2d_weight_gradient", {.name = "listed",
+                                                             .device = DeviceKind::cpu,
+                                                             .run = run,
+                                                             .when = takes,
+                                                             .preference = 10,
+                                                             .skips_zeros = true});
 }
 
 }  // namespace ops

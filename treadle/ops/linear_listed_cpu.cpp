@@ -162,8 +162,12 @@ namespace ops {
 /// Behind the dense variants where nothing is measured: these are slower than they where x has few zeros.
 void register_linear_listed_cpu(Registry& registry) {
   auto add = [&](const char* op, void (*run)(const Call&), bool (*when)(const Call&)) {
-    registry.add_variant(
-        op, {.name = "listed", .device = DeviceKind::cpu, .run = run, .when = when, .preference = 25});
+    registry.add_variant(op, {.name = "listed",
+                              .device = DeviceKind::cpu,
+                              .run = run,
+                              .when = when,
+                              .preference = 25,
+                              .skips_zeros = true});
   };
   add("linear", run_linear<false>, takes_linear);
   add("linear_relu", run_linear<true>, takes_linear);
