@@ -12,11 +12,11 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
-#include "treadle/kernels/pointwise_functions.h"
 #include "treadle/ops/conv2d_max_pool2d.h"
 #include "treadle/ops/conv2d_options.h"
 #include "treadle/ops/max_pool2d.h"
 #include "treadle/ops/pointwise.h"
+#include "treadle/ops/relu_gradient.h"
 
 namespace treadle::cli {
 namespace {
@@ -120,12 +120,10 @@ std::function<void()> with_pool(const ConvShape& shape, const Inputs& in, ConvPa
   MaxPool2dGradientOptions options;
   options.input_size = Pair(shape.output_size());
   options.channels_last = in.channels_last();
-  static const Op& relu_gradient = op_named("relu_gradient");
   return [=] {
     OpCase entry = conv;
-    const Tensor open = apply(relu_gradient, {pooled.y, dy}, Attributes::of(GradientOf<Relu>(Relu{})))[0];
     entry.inputs[pass == ConvPass::input_gradient ? 0 : 1] =
-        max_pool2d_gradient(open, pooled.positions, options);
+        max_pool2d_gradient(relu_gradient(pooled.y, dy), pooled.positions, options);
     run_conv(entry);
   };
 }

@@ -7,6 +7,7 @@
 #include "treadle/ops/copy.h"
 #include "treadle/ops/pointwise_layout.h"
 #include "treadle/ops/reduce.h"
+#include "treadle/ops/relu_gradient.h"
 
 namespace treadle {
 namespace {
@@ -345,6 +346,11 @@ Tensor scalar_like(double value, const Tensor& like) {
     T element = T(value);
     return Tensor::from(std::span<const T>(&element, 1), Shape{}, like.device());
   });
+}
+
+Tensor relu_gradient(const Tensor& y, const Tensor& dy) {
+  static const Op& op = op_named("relu_gradient");
+  return apply(op, {y, dy}, Attributes::of(GradientOf<Relu>(Relu{})))[0];
 }
 
 }  // namespace treadle

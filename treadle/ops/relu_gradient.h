@@ -1,0 +1,11 @@
+/// The gradient of relu as a function, for those who time it apart from a graph.
+#pragma once
+
+#include "treadle/core/tensor.h"
+
+namespace treadle {
+
+/// dx = dy where y > 0, else 0; y = relu(x) and dy have one shape. Throws ShapeError, DTypeError.
+TREADLE_API Tensor relu_gradient(const Tensor& y, const Tensor& dy);
+
+}  // namespace treadle
