@@ -39,7 +39,7 @@ TREADLE_ALWAYS_INLINE void close_any(const Line& line, int64_t count, bool relu,
   for (int64_t i = 0; i < count; ++i) {
     const float value = line.values[i];
     const bool closed = relu & !(value > 0);
-    y[i] = closed & (value == value) ? 0 : value;
+    y[i] = (closed & (value == value)) ? 0 : value;
   }
   if (!choice) return;
   for (int64_t i = 0; i < count; ++i) {
