@@ -265,7 +265,8 @@ TEST(Steady, AHundredThousandReplays) {
   EXPECT_EQ(news_made, news);
   EXPECT_EQ(allocator(kCpu).statistics().allocations, blocks.allocations);
   EXPECT_EQ(allocator(kCpu).statistics().allocated_bytes, blocks.allocated_bytes);
-  EXPECT_LE(resident_bytes(), resident + 64 * 1024);
+  // The smallest block lost in each step would be 1.5 MiB; the sanitizers' own memory grows by some pages.
+  EXPECT_LE(resident_bytes(), resident + 512 * 1024);
   EXPECT_TRUE(std::isfinite(loss.item()));
   EXPECT_EQ(step.programs()[0].calls, kSteps);
 }
