@@ -32,9 +32,14 @@ void parallel_for(int64_t count, int64_t grain, F&& f) {
 }
 
 /// Calls f(thread, i) for each i of [0, count), on up to `threads` threads, numbered from 0: whoever is free
-/// takes the next one. For items of unequal work; results must not depend on who does what.
+/// takes the next one. Of no more items than threads each has one, the same in every call, so that it finds
+/// again what it left in its cache. For items of unequal work; results must not depend on who does what.
 template <class F>
-void parallel_for_each(int64_t count, int threads, F&& f) {
+void parallel_for_each(int64_t count, int64_t threads, F&& f) {
+  if (count <= threads)
+    return parallel_for(count, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) f(i, i);
+    });
   std::atomic<int64_t> next{0};
   parallel_for(threads, 1, [&](int64_t begin, int64_t end) {
     for (int64_t thread = begin; thread < end; ++thread)

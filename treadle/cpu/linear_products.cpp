@@ -13,6 +13,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "treadle/cpu/lanes-inl.h"
+
 #ifndef TREADLE_CPU_LINEAR_PRODUCTS_ONCE
 #define TREADLE_CPU_LINEAR_PRODUCTS_ONCE
 namespace treadle::cpu {
@@ -49,32 +51,6 @@ constexpr int kDotColumns = 4;
 constexpr int64_t kStrip = kStripVectors * kLanes;
 
 // ---- c = a·bᵀ ---------------------------------------------------------------------------------------------
-
-/// Stores the sums of the lanes of four vectors.
-#if HWY_TARGET == HWY_SCALAR
-HWY_INLINE void store_sums_of_lanes(const Vector (&v)[kDotColumns], float* HWY_RESTRICT out) {
-  for (int j = 0; j < kDotColumns; ++j) out[j] = hn::GetLane(v[j]);
-}
-#else
-template <class D>
-HWY_INLINE auto add_blocks(D d, hn::Vec<D> v) {
-  if constexpr (hn::MaxLanes(D()) == kDotColumns) {
-    (void)d;
-    return v;
-  } else {
-    const hn::Half<D> half;
-    return add_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  }
-}
-
-HWY_INLINE void store_sums_of_lanes(const Vector (&v)[kDotColumns], float* HWY_RESTRICT out) {
-  const Floats d;
-  const auto even = hn::Add(hn::InterleaveLower(d, v[0], v[2]), hn::InterleaveUpper(d, v[0], v[2]));
-  const auto odd = hn::Add(hn::InterleaveLower(d, v[1], v[3]), hn::InterleaveUpper(d, v[1], v[3]));
-  const auto sums = hn::Add(hn::InterleaveLower(d, even, odd), hn::InterleaveUpper(d, even, odd));
-  hn::Store(add_blocks(d, sums), hn::CappedTag<float, kDotColumns>(), out);
-}
-#endif
 
 /// Which terms one pass adds, and whether it begins or ends the sums.
 struct Pass {

@@ -3,8 +3,9 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
+
+#include "treadle/cpu/matrix_copy.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "treadle/cpu/listed_products.cpp"
@@ -13,37 +14,28 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "treadle/cpu/lanes-inl.h"
+
 #ifndef TREADLE_CPU_LISTED_PRODUCTS_ONCE
 #define TREADLE_CPU_LISTED_PRODUCTS_ONCE
 namespace treadle::cpu {
 
 constexpr int64_t kDepth = 64;       ///< inputs per pass of multiply_listed: their rows of w stay in L1
-constexpr int64_t kGroup = 16;       ///< inputs that the gradients list at a time: a cache line of a row of x
 constexpr int64_t kRows = 64;        ///< rows of x that are listed at a time
-constexpr int64_t kInputs = 64;      ///< inputs whose rows of w stay in L2
-constexpr int64_t kSlack = 16;       ///< entries that a vector may write beyond the end of a list
-constexpr int64_t kFewRows = 3;      ///< up to so many rows of x, w is read where it lies
 constexpr int64_t kPackedRows = 16;  ///< from so many rows on, packing rows of w pays
+constexpr int64_t kFewRows = 3;      ///< up to so many rows of x, each goes through w on its own
 constexpr int64_t kFewDepth = 512;   ///< inputs per pass then
+constexpr int64_t kAhead = 6;        ///< entries ahead of which rows of w are fetched where they lie
+constexpr int64_t kUnroll = 4;       ///< entries per turn of a loop over packed rows
+constexpr int64_t kGroup = 16;       ///< inputs that the gradients list at a time: a cache line of a row of x
+constexpr int64_t kInputs = 64;      ///< inputs whose rows of w stay in L2
 constexpr int64_t kRowsAhead = 4;    ///< whole rows that are fetched ahead
-constexpr int64_t kAhead = 6;        ///< entries ahead of which distant rows are fetched
+constexpr int64_t kSlack = 16;       ///< entries that a vector may write beyond the end of a list
 constexpr int64_t kLine = 16;        ///< floats of a cache line
-constexpr int64_t kUnroll = 4;       ///< entries ahead of which rows of w are fetched
 
 constexpr int64_t kFewScratch = 2 * (kFewDepth + kSlack);
 constexpr int64_t kLongestStrip = 8 * 16;
 constexpr int64_t list_row_length(int64_t N) { return (N + 7) / 8 * 8 + kSlack; }
-
-/// By the bits of an 8-lane mask: the numbers of its set lanes, one per byte.
-struct LaneTable {
-  alignas(64) uint8_t lanes[256][8] = {};
-  constexpr LaneTable() {
-    for (int bits = 0; bits < 256; ++bits)
-      for (int lane = 0, count = 0; lane < 8; ++lane)
-        if (bits >> lane & 1) lanes[bits][count++] = uint8_t(lane);
-  }
-};
-inline constexpr LaneTable kLaneTable;
 
 /// Elements of x that are not zero, and where the rows that they meet begin.
 struct List {
@@ -66,29 +58,6 @@ constexpr int64_t kLanes = int64_t(hn::MaxLanes(Floats{}));
 constexpr int64_t kStrip = 8 * kLanes;  ///< floats from row to row of packed rows
 constexpr int kSums = 8;                ///< vectors of sums: enough to hide the latency of multiply-adds
 
-/// Stores the lanes of offsets and values whose value is not zero side by side; returns how many. Writes
-/// whole vectors.
-template <class Offsets>
-HWY_INLINE int64_t store_nonzero(Offsets offsets, Vector values, int32_t* to_offsets, float* to_values) {
-  const Floats d;
-  const hn::RebindToSigned<Floats> di;
-  const auto nonzero = hn::Not(hn::Eq(values, hn::Zero(d)));  // NaN is not zero, but Ne() may say otherwise
-#if HWY_TARGET == HWY_AVX2
-  uint8_t bits[8] = {};
-  hn::StoreMaskBits(d, nonzero, bits);
-  const hn::Rebind<uint8_t, decltype(di)> bytes;
-  const auto order = hn::PromoteTo(di, hn::LoadU(bytes, kLaneTable.lanes[bits[0]]));
-  const auto lanes = hn::IndicesFromVec(di, order);
-  hn::StoreU(hn::TableLookupLanes(offsets, lanes), di, to_offsets);
-  hn::StoreU(hn::TableLookupLanes(values, hn::IndicesFromVec(d, order)), d, to_values);
-  return __builtin_popcount(bits[0]);
-#else
-  hn::StoreU(hn::Compress(offsets, hn::RebindMask(di, nonzero)), di, to_offsets);
-  hn::StoreU(hn::Compress(values, nonzero), d, to_values);
-  return int64_t(hn::CountTrue(d, nonzero));
-#endif
-}
-
 /// Appends the elements of x that are not zero; element k meets the row at k·step. Writes up to kSlack
 /// entries beyond the end.
 HWY_INLINE void append_nonzero(const float* HWY_RESTRICT x, int64_t count, int64_t step, List& list) {
@@ -98,7 +67,10 @@ HWY_INLINE void append_nonzero(const float* HWY_RESTRICT x, int64_t count, int64
   auto offsets = hn::Mul(hn::Iota(di, 0), hn::Set(di, int32_t(step)));
   const auto ahead = hn::Set(di, int32_t(step * kLanes));
   for (; k + kLanes <= count; k += kLanes) {
-    size += store_nonzero(offsets, hn::LoadU(d, x + k), list.offsets + size, list.values + size);
+    const auto values = hn::LoadU(d, x + k);
+    // Not Ne(), which is false for NaN.
+    const auto nonzero = hn::Not(hn::Eq(values, hn::Zero(d)));
+    size += store_listed(values, offsets, nonzero, list.values + size, list.offsets + size);
     offsets = hn::Add(offsets, ahead);
   }
   for (; k < count; ++k) {
@@ -170,7 +142,7 @@ HWY_INLINE void repeat_last(List& list, int64_t times) {
   std::fill_n(list.offsets + list.count, times, list.count > 0 ? list.offsets[list.count - 1] : 0);
 }
 
-/// Copies `width` columns of `count` rows to rows kStrip apart, and a row of zeros behind them.
+/// Copies the vectors of `count` rows to rows kStrip apart, and a row of zeros behind them.
 template <class D, int Vectors>
 HWY_INLINE void pack_rows(D d, const float* from, int64_t row, int64_t count, float* HWY_RESTRICT to) {
   constexpr int64_t lanes = int64_t(hn::MaxLanes(D{}));
@@ -207,16 +179,18 @@ HWY_INLINE void multiply_chunk(D d, const ListedProduct& p, const Pass& pass, co
   }
 }
 
-template <bool Pack>
+/// A block of rows of x, Depth inputs per pass. Rows of w are packed, or read where they lie and fetched
+/// ahead.
+template <bool Pack, int64_t Depth>
 void multiply_rows_of_x(const ListedProduct& p, int64_t first, int64_t rows, float* scratch) {
-  constexpr int64_t kListed = kDepth + kSlack;
+  constexpr int64_t kListed = Depth + kSlack;
   List lists[kRows];
   float* packed = scratch;
-  scratch += (kDepth + 1) * kStrip;
+  if constexpr (Pack) scratch += (Depth + 1) * kStrip;
   for (int64_t n = 0; n < rows; ++n, scratch += 2 * kListed)
     lists[n] = {reinterpret_cast<int32_t*>(scratch), scratch + kListed, 0};
-  for (int64_t k = 0; k == 0 || k < p.in; k += kDepth) {
-    const Pass pass{k, std::min(kDepth, p.in - k), k == 0, k + kDepth >= p.in};
+  for (int64_t k = 0; k == 0 || k < p.in; k += Depth) {
+    const Pass pass{k, std::min(Depth, p.in - k), k == 0, k + Depth >= p.in};
     for (int64_t n = 0; n < rows; ++n) {
       lists[n].count = 0;
       append_nonzero(p.x + (first + n) * p.x_row + k, pass.depth, Pack ? kStrip : p.w_row, lists[n]);
@@ -235,36 +209,24 @@ void multiply_rows_of_x(const ListedProduct& p, int64_t first, int64_t rows, flo
   }
 }
 
-/// One row of x. Entries behind the end of a list are read ahead.
-void multiply_row_of_x(const ListedProduct& p, int64_t n, float* scratch) {
-  List list{reinterpret_cast<int32_t*>(scratch), scratch + kFewDepth + kSlack, 0};
-  for (int64_t k = 0; k == 0 || k < p.in; k += kFewDepth) {
-    const Pass pass{k, std::min(kFewDepth, p.in - k), k == 0, k + kFewDepth >= p.in};
-    list.count = 0;
-    append_nonzero(p.x + n * p.x_row + k, pass.depth, p.w_row, list);
-    repeat_last(list, kAhead);
-    for_each_chunk(p.out, [&](int64_t j, auto d, auto vectors) HWY_ATTR {
-      multiply_chunk<true, decltype(d), vectors.value>(d, p, pass, list, p.w + k * p.w_row + j, j,
-                                                       p.y + n * p.y_row + j);
-    });
-  }
-}
-
 void multiply_listed(const ListedProduct& p, float* scratch) {
-  if (p.N <= kFewRows)
-    for (int64_t n = 0; n < p.N; ++n) multiply_row_of_x(p, n, scratch);
-  else
-    for (int64_t n = 0; n < p.N; n += kRows) {
-      const int64_t rows = std::min(kRows, p.N - n);
-      (rows < kPackedRows ? multiply_rows_of_x<false> : multiply_rows_of_x<true>)(p, n, rows, scratch);
-    }
+  const int64_t step = p.N <= kFewRows ? 1 : kRows;
+  for (int64_t n = 0; n < p.N; n += step) {
+    const int64_t rows = std::min(step, p.N - n);
+    if (p.N <= kFewRows)
+      multiply_rows_of_x<false, kFewDepth>(p, n, rows, scratch);
+    else if (rows < kPackedRows)
+      multiply_rows_of_x<false, kDepth>(p, n, rows, scratch);
+    else
+      multiply_rows_of_x<true, kDepth>(p, n, rows, scratch);
+  }
 }
 
 // ---- Lists by input ---------------------------------------------------------------------------------------
 
 /// For each of a group of inputs, the elements of x that are not zero.
 struct Lists {
-  float* columns;  ///< the group's columns of x, as rows
+  float* columns;  ///< those of x, as rows
   int64_t row;     ///< floats per column
   List list[kGroup];
 
@@ -277,34 +239,10 @@ struct Lists {
   }
 };
 
-/// columns[i][n] = x[n][first + i].
-HWY_INLINE void transpose_columns(const ListedGradient& p, int64_t first, int64_t count, const Lists& lists) {
-  int64_t n = 0;
-  const float* x = p.x + first;
-#if HWY_TARGET != HWY_SCALAR
-  const hn::CappedTag<float, 4> d;
-  for (; n + 4 <= p.N && count == kGroup; n += 4)
-    for (int64_t i = 0; i < kGroup; i += 4) {
-      const float* from = x + n * p.x_row + i;
-      float* to = lists.columns + i * lists.row + n;
-      const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + p.x_row);
-      const auto r2 = hn::LoadU(d, from + 2 * p.x_row), r3 = hn::LoadU(d, from + 3 * p.x_row);
-      const auto even = hn::InterleaveLower(d, r0, r2), odd = hn::InterleaveLower(d, r1, r3);
-      const auto even2 = hn::InterleaveUpper(d, r0, r2), odd2 = hn::InterleaveUpper(d, r1, r3);
-      hn::StoreU(hn::InterleaveLower(d, even, odd), d, to);
-      hn::StoreU(hn::InterleaveUpper(d, even, odd), d, to + lists.row);
-      hn::StoreU(hn::InterleaveLower(d, even2, odd2), d, to + 2 * lists.row);
-      hn::StoreU(hn::InterleaveUpper(d, even2, odd2), d, to + 3 * lists.row);
-    }
-#endif
-  for (; n < p.N; ++n)
-    for (int64_t i = 0; i < count; ++i) lists.columns[i * lists.row + n] = x[n * p.x_row + i];
-}
-
 /// Lists columns [first, first + count) of x.
 HWY_INLINE void list_columns(const ListedGradient& p, int64_t first, int64_t count, int64_t step,
                              Lists& lists) {
-  transpose_columns(p, first, count, lists);
+  transpose(p.N, count, p.x + first, p.x_row, lists.columns, lists.row);
   for (int64_t i = 0; i < count; ++i) {
     lists.list[i].count = 0;
     append_nonzero(lists.columns + i * lists.row, p.N, step, lists.list[i]);
@@ -405,20 +343,6 @@ void listed_weight_gradient(const ListedGradient& p, const ListedTarget& target,
 }
 
 // ---- dx = dy·wᵀ -------------------------------------------------------------------------------------------
-
-/// Stores the sums of the lanes of four vectors.
-HWY_INLINE void store_sums_of_lanes(const Vector (&v)[4], float* HWY_RESTRICT out) {
-#if HWY_TARGET == HWY_AVX2
-  const Floats d;
-  const auto even = hn::Add(hn::InterleaveLower(d, v[0], v[2]), hn::InterleaveUpper(d, v[0], v[2]));
-  const auto odd = hn::Add(hn::InterleaveLower(d, v[1], v[3]), hn::InterleaveUpper(d, v[1], v[3]));
-  const auto sums = hn::Add(hn::InterleaveLower(d, even, odd), hn::InterleaveUpper(d, even, odd));
-  const hn::Half<Floats> half;
-  hn::StoreU(hn::Add(hn::LowerHalf(half, sums), hn::UpperHalf(half, sums)), half, out);
-#else
-  for (int c = 0; c < 4; ++c) out[c] = hn::GetLane(hn::SumOfLanes(Floats{}, v[c]));
-#endif
-}
 
 /// Dot products of `row` with four rows of `others`, of which some may be the same.
 HWY_INLINE void dot_products(const float* HWY_RESTRICT row, int64_t length, const float* const (&others)[4],

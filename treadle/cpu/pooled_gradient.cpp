@@ -3,7 +3,6 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #undef HWY_TARGET_INCLUDE
@@ -13,21 +12,13 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "treadle/cpu/lanes-inl.h"
+
 #ifndef TREADLE_CPU_POOLED_GRADIENT_ONCE
 #define TREADLE_CPU_POOLED_GRADIENT_ONCE
 namespace treadle::cpu {
 
 constexpr int kMostRows = 5, kMostVectors = 5;
-
-/// Entry m: the numbers of m's bits that are set, a byte each, from the lowest on.
-constexpr std::array<uint64_t, 256> set_bits() {
-  std::array<uint64_t, 256> table{};
-  for (uint64_t m = 0; m < 256; ++m)
-    for (uint64_t bit = 0, count = 0; bit < 8; ++bit)
-      if (m >> bit & 1) table[m] |= bit << 8 * count++;
-  return table;
-}
-inline constexpr std::array<uint64_t, 256> kSetBits = set_bits();
 
 /// Rows of a register tile by its vectors: at most 12 sums, so that 16 registers do.
 constexpr int kTileRows[kMostVectors + 1] = {0, 5, 5, 3, 3, 2};
@@ -68,27 +59,6 @@ HWY_INLINE hn::Vec<Integers> look_up(const int32_t* places, hn::Vec<Integers> ch
   } else {
     return hn::GatherIndex(d, places, choice);
   }
-}
-
-/// Stores the lanes of `value` and `offset` that are listed, and anything behind them; returns how many.
-HWY_INLINE int64_t store_listed(hn::Vec<Floats> value, hn::Vec<Integers> offset, hn::Mask<Floats> listed,
-                                float* HWY_RESTRICT values, int32_t* HWY_RESTRICT offsets) {
-  const Floats d;
-  const Integers di;
-#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2
-  // GCC copies the table inside Highway's Compress to the stack on every call.
-  uint8_t bits = 0;
-  hn::StoreMaskBits(d, listed, &bits);
-  const hn::Rebind<uint8_t, Integers> bytes;
-  const auto source = hn::PromoteTo(di, hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(&kSetBits[bits])));
-  hn::StoreU(hn::TableLookupLanes(value, hn::IndicesFromVec(d, source)), d, values);
-  hn::StoreU(hn::TableLookupLanes(offset, hn::IndicesFromVec(di, source)), di, offsets);
-  return std::popcount(bits);
-#else
-  hn::StoreU(hn::Compress(value, listed), d, values);
-  hn::StoreU(hn::Compress(offset, hn::RebindMask(di, listed)), di, offsets);
-  return int64_t(hn::CountTrue(d, listed));
-#endif
 }
 
 /// One image's row; returns the new end of the list.

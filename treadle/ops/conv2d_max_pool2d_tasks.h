@@ -29,10 +29,8 @@ template <class F>
 void for_each_part(int64_t threads, int64_t count, F f) {
   constexpr int64_t kPartsPerThread = 8;
   const int64_t many = threads * kPartsPerThread, parts = threads > 1 && count >= many ? many : threads;
-  auto run = [&](int64_t thread, int64_t i) { f(thread, count * i / parts, count * (i + 1) / parts); };
-  if (parts > threads) return parallel_for_each(parts, int(threads), run);
-  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) run(i, i);
+  parallel_for_each(parts, threads, [&](int64_t thread, int64_t i) {
+    f(thread, count * i / parts, count * (i + 1) / parts);
   });
 }
 

@@ -12,9 +12,8 @@
 namespace treadle {
 namespace {
 
+using two_steps::kPlacesWorthAThread;
 using two_steps::WindowTaps;
-
-constexpr int64_t kPlacesWorthAThread = 1 << 14;
 
 /// The largest values and their places of windows side by side; no place where a window is empty: −1.
 struct Line {
@@ -85,7 +84,7 @@ class Pooling {
   Pooling(const Conv2dMaxPool2dOptions& options, const TensorView& result, const Outputs& out,
           const Lines& lines)
       : g_(two_steps::pool_over(result, out.y, options)),
-        columns_(two_steps::whole_columns(g_)),
+        columns_(whole_columns(g_)),
         relu_(options.relu),
         channels_last_(!result.contiguous()),
         same_layout_(channels_last_ ? out.y.channels_last() : out.y.contiguous()),

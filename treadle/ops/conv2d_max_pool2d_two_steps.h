@@ -141,22 +141,8 @@ void add_variants(Registry& registry, const char* op) {
                         .engine = Engine::onednn});
 }
 
-/// Windows [begin, end) of an axis, whose `taps` places all lie inside `size` places.
-inline WindowRange whole_windows(int64_t size, int64_t taps, int64_t stride, int64_t padding,
-                                 int64_t windows) {
-  const WindowRange first = windows_inside(size, 0, stride, 1, padding, windows),
-                    last = windows_inside(size, taps - 1, stride, 1, padding, windows);
-  const int64_t begin = std::min(std::max(first.begin, last.begin), windows);
-  return {begin, std::clamp(std::min(first.end, last.end), begin, windows)};
-}
-inline WindowRange whole_rows(const Pool2dGeometry& g) {
-  return whole_windows(g.H, g.R, g.stride.height, g.padding.height, g.P);
-}
-inline WindowRange whole_columns(const Pool2dGeometry& g) {
-  return whole_windows(g.W, g.S, g.stride.width, g.padding.width, g.Q);
-}
-
 inline constexpr int64_t kMostTaps = 254;
+inline constexpr int64_t kPlacesWorthAThread = 1 << 14;
 
 /// The places of a window that lie inside the result, for the row kernels; a place's position is its number
 /// in the window.
@@ -168,13 +154,10 @@ class WindowTaps {
   /// Those of window (p, q); `plane` is the result's element (n, k, 0, 0).
   void gather(Pointer plane, int64_t p, int64_t q) {
     count_ = 0;
-    for (int64_t r = 0; r < g_.R; ++r)
-      for (int64_t s = 0; s < g_.S; ++s) {
-        const int64_t h = g_.row(p, r), w = g_.column(q, s);
-        if (!g_.inside(h, w)) continue;
-        first_[count_] = plane + g_.x.at(0, 0, h, w);
-        places_[count_++] = int32_t(r * g_.S + s);
-      }
+    for_each_tap_inside(g_, p, q, [&](int64_t tap, int64_t h, int64_t w) {
+      first_[count_] = plane + g_.x.at(0, 0, h, w);
+      places_[count_++] = int32_t(tap);
+    });
   }
   /// The same taps for the windows or channels that follow, `step` elements apart.
   cpu::RowTaps<Pointer> taps(int64_t step) const { return {count_, first_, places_, step, 0}; }

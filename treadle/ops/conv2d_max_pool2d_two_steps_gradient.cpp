@@ -13,9 +13,8 @@
 namespace treadle {
 namespace {
 
+using two_steps::kPlacesWorthAThread;
 using two_steps::WindowTaps;
-
-constexpr int64_t kPlacesWorthAThread = 1 << 14;
 
 bool windows_overlap(int64_t taps, int64_t stride) { return taps > stride; }
 
@@ -36,8 +35,8 @@ class Scatter {
   Scatter(const Pooled& pooled, const TensorView& result, const Pool2dGeometry& pool, int32_t* places)
       : g_(pool),
         choices_(make_operand4(pooled.choice)),
-        rows_(two_steps::whole_rows(g_)),
-        columns_(two_steps::whole_columns(g_)),
+        rows_(whole_rows(g_)),
+        columns_(whole_columns(g_)),
         result_(result.as<float>()),
         dy_(pooled.dy.as<float>()),
         choice_(pooled.choice.as<uint8_t>()),
@@ -153,8 +152,8 @@ class BiasGradient {
   BiasGradient(const Call& call, const Pooled& pooled, const Pool2dGeometry& pool)
       : g_(pool),
         choices_(make_operand4(pooled.choice)),
-        rows_(two_steps::whole_rows(g_)),
-        columns_(two_steps::whole_columns(g_)),
+        rows_(whole_rows(g_)),
+        columns_(whole_columns(g_)),
         channels_last_(pooled.channels_last()),
         dy_(pooled.dy.as<float>()),
         choice_(pooled.choice.as<uint8_t>()),

@@ -37,7 +37,7 @@ void multiply_in_parts(const cpu::RowProduct& product) {
 template <class Also>
 void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also also) {
   const int64_t parts = parts_of(product.M * product.N * product.K);
-  const int64_t size = (cpu::panel_scratch(product) + kLine - 1) / kLine * kLine;
+  const int64_t size = in_lines(cpu::panel_scratch(product));
   float* scratch = call.workspace<float>(size * parts);
   for_each_part(parts, [&](int64_t index) {
     cpu::PanelProduct p = product;
@@ -53,8 +53,6 @@ void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also 
     also(index, parts);
   });
 }
-
-bool has_unit_step(int64_t extent, int64_t stride) { return extent <= 1 || stride == 1; }
 
 cpu::RowProduct row_product(const MatrixProduct& p, bool relu = false) {
   return {p.M,
@@ -137,7 +135,7 @@ void add_parts(const cpu::PanelProduct& p, const float* sums) {
 
 void multiply_by_inputs(const Call& call, const cpu::PanelProduct& product) {
   const int64_t across = (parts_of(product.M * product.N * product.K) + kInputParts - 1) / kInputParts;
-  const int64_t size = (cpu::panel_scratch(product) + kLine - 1) / kLine * kLine;
+  const int64_t size = in_lines(cpu::panel_scratch(product));
   float* scratch = call.workspace<float>(size * across * kInputParts);
   float* sums = call.workspace<float>(product.M * product.N * (kInputParts - 1));
   for_each_part(across * kInputParts, [&](int64_t index) {

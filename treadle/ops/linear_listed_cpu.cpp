@@ -10,22 +10,18 @@ namespace {
 
 using namespace linear_parts;
 
-constexpr int64_t kFewRows = 3;      ///< up to so many rows, threads share the inputs, not the outputs
-constexpr int64_t kLargestPart = 8;  ///< of the inputs then: a constant, so that sums are always the same
-constexpr int64_t kSmallestPart = 256;
-constexpr int64_t kLargestOffset = 1 << 30;  ///< kernels count elements in 32 bits
+constexpr int64_t kFewRows = 3;  ///< up to so many rows, threads share the inputs, not the outputs
+constexpr int64_t kMostParts = 8, kInputsOfPart = 256;  ///< of the inputs then: whatever the threads
+constexpr int64_t kLargestOffset = 1 << 30;             ///< kernels count elements in 32 bits
 
-/// x and dy are row-major matrices, w [out, in] lies in memory as [in][out].
+bool is_row_major(const TensorView& x) { return has_unit_step(x.shape[1], x.strides[1]); }
+
+/// x is a row-major matrix, w [out, in] lies in memory as [in][out].
 bool suits_lists(const TensorView& x, const TensorView& w) {
-  const bool rows = x.shape[1] <= 1 || x.strides[1] == 1;
-  const bool by_input = w.shape[0] <= 1 || w.strides[0] == 1;
-  return x.dtype == DType::f32 && rows && by_input && w.strides[1] >= w.shape[0] &&
-         w.strides[1] <= kLargestOffset / 1024 && x.shape[0] * 128 < kLargestOffset;
+  return x.dtype == DType::f32 && is_row_major(x) && has_unit_step(w.shape[0], w.strides[0]) &&
+         w.strides[1] >= w.shape[0] && w.strides[1] <= kLargestOffset / 1024 &&
+         x.shape[0] * 128 < kLargestOffset;
 }
-
-bool is_row_major(const TensorView& x) { return x.shape[1] <= 1 || x.strides[1] == 1; }
-
-int64_t in_lines(int64_t floats) { return (floats + kLine - 1) / kLine * kLine; }
 
 // ---- linear -----------------------------------------------------------------------------------------------
 
@@ -39,7 +35,7 @@ cpu::ListedProduct listed_product(const Call& call, bool relu) {
 /// Each thread sums over its own inputs, so that the rows of w stay in its cache for the gradients. The
 /// number of parts does not depend on threads, and with it no sum.
 void multiply_few_rows(const Call& call, const cpu::ListedProduct& product) {
-  const int64_t parts = std::clamp<int64_t>(product.in / kSmallestPart, 1, kLargestPart);
+  const int64_t parts = std::clamp<int64_t>(product.in / kInputsOfPart, 1, kMostParts);
   const int64_t size = in_lines(cpu::listed_product_scratch(product.N));
   const int64_t partial = in_lines(product.N * product.out);
   float* scratch = call.workspace<float>((size + partial) * parts);

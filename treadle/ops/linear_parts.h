@@ -16,6 +16,9 @@ struct Range {
 
 constexpr int64_t kLine = 16;  ///< floats of a cache line
 
+/// Rounded up to whole cache lines.
+constexpr int64_t in_lines(int64_t floats) { return (floats + kLine - 1) / kLine * kLine; }
+
 /// Part `index` of `parts` of an extent, cut at multiples of `step`.
 inline Range part_of(int64_t extent, int64_t index, int64_t parts, int64_t step) {
   const int64_t steps = (extent + step - 1) / step;
@@ -32,12 +35,10 @@ inline int64_t parts_of(int64_t products) {
 /// Calls run(index) for every part, spread over threads.
 template <class Run>
 void for_each_part(int64_t parts, Run run) {
-  if (parts > num_threads())
-    return parallel_for_each(parts, num_threads(), [&](int64_t, int64_t i) { run(i); });
-  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) run(i);
-  });
+  parallel_for_each(parts, num_threads(), [&](int64_t, int64_t i) { run(i); });
 }
+
+inline bool has_unit_step(int64_t extent, int64_t stride) { return extent <= 1 || stride == 1; }
 
 /// Σ_n dy[n, o] for `count` outputs from `first` on, in the order of n.
 inline void sum_over_batch(const TensorView& dy, int64_t first, int64_t count, float* sums) {

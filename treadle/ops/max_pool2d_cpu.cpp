@@ -116,13 +116,10 @@ class TapList {
   /// Taps of window (p, q); `image` is the image's first element.
   void gather(Pointer image, int64_t p, int64_t q) {
     count_ = 0;
-    for (int64_t r = 0; r < g_.R; ++r)
-      for (int64_t s = 0; s < g_.S; ++s) {
-        const int64_t h = g_.row(p, r), w = g_.column(q, s);
-        if (!g_.inside(h, w)) continue;
-        first_[count_] = image + g_.x.at(0, 0, h, w);
-        positions_[count_++] = int32_t(h * g_.W + w);
-      }
+    for_each_tap_inside(g_, p, q, [&](int64_t, int64_t h, int64_t w) {
+      first_[count_] = image + g_.x.at(0, 0, h, w);
+      positions_[count_++] = int32_t(h * g_.W + w);
+    });
   }
   /// The same taps for the windows or channels that follow, `step` elements and `position_step` places apart.
   cpu::RowTaps<Pointer> taps(int64_t step, int64_t position_step) const {
@@ -158,19 +155,9 @@ void forward_channels_last(const Pool2dGeometry& g, const float* x, float* y, in
   });
 }
 
-/// The windows [begin, end) of a row whose taps all lie between the left and right edge of x.
-struct Interior {
-  int64_t begin, end;
-};
-Interior interior_windows(const Pool2dGeometry& g) {
-  const int64_t step = g.stride.width, room = g.W - 1 + g.padding.width - (g.S - 1) * g.dilation.width;
-  const int64_t begin = std::min((g.padding.width + step - 1) / step, g.Q);
-  return {begin, std::clamp(room < 0 ? 0 : room / step + 1, begin, g.Q)};
-}
-
 /// Row by row; windows that stick out at the sides one by one.
 void forward_row_major(const Pool2dGeometry& g, const float* x, float* y, int32_t* positions) {
-  const Interior interior = interior_windows(g);
+  const WindowRange interior = whole_columns(g);
   parallel_for(g.N * g.C * g.P, kGrain / (g.Q * g.R * g.S + 1) + 1, [&](int64_t begin, int64_t end) {
     TapList<const float*> list(g);
     for (int64_t row = begin; row < end; ++row) {

@@ -1,4 +1,4 @@
-/// The gradient of relu as a function, for those who time it apart from a graph.
+/// The gradient of relu, for ops that end in it and for whoever times it apart from a graph.
 #pragma once
 
 #include "treadle/core/tensor.h"

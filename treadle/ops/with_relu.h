@@ -7,6 +7,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/graph/select.h"
 #include "treadle/kernels/pointwise_functions.h"
+#include "treadle/ops/relu_gradient.h"
 
 namespace treadle::with_relu {
 
@@ -58,9 +59,7 @@ class ContextBeforeRelu final : public GradientContext {
 
 template <class Base>
 std::vector<Tensor> gradient(const GradientContext& context) {
-  static const Op& relu_gradient = op_named("relu_gradient");
-  Tensor dz = apply(relu_gradient, {context.output(0), context.upstream()},
-                    Attributes::of(GradientOf<Relu>(Relu{})))[0];
+  const Tensor dz = relu_gradient(context.output(0), context.upstream());
   return base<Base>().gradient(ContextBeforeRelu(context, dz));
 }
 
