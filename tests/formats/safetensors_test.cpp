@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/folders.h"
 #include "tests/formats/temporary_folder.h"
 #include "treadle/core/error.h"
 

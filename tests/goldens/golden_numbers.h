@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "tests/folders.h"
 #include "treadle/core/tensor.h"
 
 namespace treadle::goldens {
