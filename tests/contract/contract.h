@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,33 @@ void check_gradient(const Trial& trial, Device device, Tally& tally);
 
 /// The op in a compiled function against its eager call, bit by bit; on devices with graphs in a graph.
 void check_compiled(const Trial& trial, Device device, Tally& tally);
+
+/// A value out of range in each input of labels or indices: every variant on `device` refuses it as the cpu
+/// does, with the same words, or takes it as the cpu does; so do an eager and a compiled call, and both work
+/// afterwards.
+void check_mistakes(const Trial& trial, Device device, Tally& tally);
+
+/// Calls the op with a trial's inputs on a device; updates in place work on copies, which are returned.
+class OneCall {
+ public:
+  OneCall(const Trial& trial, const std::vector<Tensor>& inputs);
+  /// `given` are the inputs that are defined.
+  std::vector<Tensor> operator()(std::span<const Tensor> given) const;
+  static std::vector<Tensor> defined(const std::vector<Tensor>& inputs);
+
+ private:
+  const Trial& trial_;
+  std::vector<bool> defined_;
+};
+
+/// Whether the tensors hold the same bits, or the message that says which does not.
+std::string differences(const std::vector<Tensor>& wanted, const std::vector<Tensor>& got);
+
+/// Runs a variant on fresh inputs and outputs and waits for the device.
+void run_variant(const Trial& trial, const Variant& variant, Device device);
+
+/// The variants on `device` that take the trial's call; none for views.
+std::vector<const Variant*> variants_for(const Trial& trial, Device device);
 
 /// Largest relative error of one rounding: 2^-24 for f32.
 double unit_roundoff(DType dtype);

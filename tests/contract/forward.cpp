@@ -289,16 +289,26 @@ void check_empty(const Trial& trial, const std::vector<Tensor>& outputs, Device 
 
 }  // namespace
 
+void run_variant(const Trial& trial, const Variant& variant, Device device) {
+  execute(trial, prepare(trial, device), variant, device);
+}
+
+std::vector<const Variant*> variants_for(const Trial& trial, Device device) {
+  if (trial.op.direct) return {};
+  Run probe = prepare(trial, device);
+  auto views = views_of(probe);
+  std::span<const TensorView> all(views);
+  Call call{all.first(probe.inputs.size()), all.subspan(probe.inputs.size()), trial.test_case.attributes};
+  return applicable_variants(trial.op, call, device.kind);
+}
+
 void check_forward(const Trial& trial, Device device, Tally& tally) {
   if (trial.op.direct) return check_direct(trial, device, tally);
   Run probe = prepare(trial, device);
   bool anything = false;
   for (auto& output : probe.outputs) anything |= output.numel() > 0;
   if (!anything) return check_empty(trial, probe.outputs, device, tally);
-  auto views = views_of(probe);
-  std::span<const TensorView> all(views);
-  Call call{all.first(probe.inputs.size()), all.subspan(probe.inputs.size()), trial.test_case.attributes};
-  auto variants = applicable_variants(trial.op, call, device.kind);
+  const auto variants = variants_for(trial, device);
   if (variants.empty())
     return tally.failed(fmt::format("{}: no variant on {}", trial.name(), to_string(device)));
   for (const Variant* variant : variants) check_variant(trial, *variant, device, tally);

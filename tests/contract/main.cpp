@@ -80,6 +80,7 @@ void check_case(const Op& op, const TestCase& test_case, const std::vector<Devic
     for (Device device : devices) {
       check_forward(trial, device, tally);
       check_compiled(trial, device, tally);
+      check_mistakes(trial, device, tally);
       if (op.gradient && is_floating(dtype)) check_gradient(trial, device, tally);
     }
   }

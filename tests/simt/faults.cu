@@ -23,6 +23,20 @@ __global__ void barrier_against_shuffle_kernel() {
   __syncthreads();
 }
 
+/// The others wait, at a barrier or in a warp collective, and are never called again.
+__global__ void trap_between_barriers_kernel() {
+  __shared__ int slots[64];
+  slots[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x == 40) __trap();
+  __shfl_sync(0xffffffffu, slots[threadIdx.x], 0);
+  __syncthreads();
+}
+
+__global__ void trap_in_independent_kernel() {
+  if (threadIdx.x == 3) __trap();
+}
+
 }  // namespace
 
 void divergent_barrier(stream_t stream) { launch<divergent_barrier_kernel>(stream, 1, 32, 0); }
@@ -34,5 +48,11 @@ void mask_without_caller(stream_t stream) {
 }
 
 void barrier_against_shuffle(stream_t stream) { launch<barrier_against_shuffle_kernel>(stream, 1, 64, 0); }
+
+void trap_between_barriers(stream_t stream) { launch<trap_between_barriers_kernel>(stream, 2, 64, 0); }
+
+void trap_in_independent(stream_t stream) {
+  launch<trap_in_independent_kernel, independent>(stream, 2, 64, 0);
+}
 
 }  // namespace treadle::TREADLE_TARGET

@@ -53,12 +53,20 @@ TEST(Faults, BarrierAgainstCollective) {
   expect_parts(message_of(barrier_against_shuffle), {"deadlock", "thread 3)", "thread 0-2, 4-63"});
 }
 
+TEST(Faults, TrapEndsTheGridAndNotTheProcess) {
+  const ScopedSettings settings(1);
+  expect_parts(message_of(trap_between_barriers),
+               {"trap_between_barriers_kernel", "block (0, 0, 0)", "__trap()", "thread (40, 0, 0)"});
+  expect_parts(message_of(trap_in_independent),
+               {"trap_in_independent_kernel", "block (0, 0, 0)", "__trap()", "thread (3, 0, 0)"});
+}
+
 TEST(Faults, EveryScheduleAndWorkerCountFindsThem) {
   for (unsigned worker_count : {1u, 3u})
     for (const auto order : {ScheduleOrder::forward, ScheduleOrder::reverse, ScheduleOrder::random}) {
       const ScopedSettings settings(worker_count, {order, 3});
-      for (const auto launch :
-           {divergent_barrier, half_a_warp_shuffles, mask_without_caller, barrier_against_shuffle})
+      for (const auto launch : {divergent_barrier, half_a_warp_shuffles, mask_without_caller,
+                                barrier_against_shuffle, trap_between_barriers, trap_in_independent})
         EXPECT_NE(message_of(launch), "no error");
     }
 }

@@ -63,6 +63,11 @@ void divergent_barrier(stream_t stream);
 void half_a_warp_shuffles(stream_t stream);
 void mask_without_caller(stream_t stream);
 void barrier_against_shuffle(stream_t stream);
+void trap_between_barriers(stream_t stream);
+void trap_in_independent(stream_t stream);
+
+// reductions.cu
+void reduce_twice(stream_t stream, const int* x, int* sums, int* squares, int blocks, int threads);
 
 // debugged.cu
 void debugged(stream_t stream, int* out);

@@ -5,8 +5,10 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 
+#include "treadle/core/data_mistake.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 
@@ -41,6 +43,9 @@ class CudaRuntime final : public Runtime {
   CudaRuntime(int index, int ordinal) : index_(index), ordinal_(ordinal) {
     activate();
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    void* shared = nullptr;
+    check(cudaHostAlloc(&shared, sizeof(DataMistake), cudaHostAllocDefault), "cudaHostAlloc");
+    data_mistake_ = new (shared) DataMistake;
   }
 
   void* allocate(size_t bytes) override {
@@ -78,12 +83,15 @@ class CudaRuntime final : public Runtime {
     activate();
     check(cudaMemsetAsync(target, value, bytes, current_stream()), "cudaMemset");
   }
-  /// Errors inside kernels come out here.
+  /// Errors inside kernels come out here, and values out of range that kernels have met.
   void synchronize() override {
     refuse_while_capturing("waits for the device");
     activate();
     check(cudaStreamSynchronize(stream_), "the work on the stream failed");
+    throw_if_noted(*data_mistake_);
   }
+  int ordinal() const { return ordinal_; }
+  DataMistake* data_mistake() const { return data_mistake_; }
   /// Makes the device current in this thread too: a kernel may only be launched on the current device's
   /// stream.
   void* stream() override {
@@ -128,6 +136,7 @@ class CudaRuntime final : public Runtime {
 
   int index_, ordinal_;
   cudaStream_t stream_ = nullptr;
+  DataMistake* data_mistake_ = nullptr;  ///< pinned: kernels write to it, the host reads
   std::mutex capture_mutex_;
   /// Kept for the next capture: a library's handle may still name one.
   std::vector<cudaStream_t> idle_capture_streams_;
@@ -288,6 +297,16 @@ Runtime& get(int index) {
 }
 
 }  // namespace
+
+/// The current device's, for the arguments of a kernel: see ops/data_check.cuh. Null where no runtime has
+/// made a device current.
+DataMistake* data_mistake() {
+  int current = 0;
+  if (cudaGetDevice(&current) != cudaSuccess) return nullptr;
+  for (const auto& runtime : inventory().runtimes)
+    if (runtime && runtime->ordinal() == current) return runtime->data_mistake();
+  return nullptr;
+}
 
 /// Makes the GPUs known. Without a driver there are none, and that is no error.
 void register_device() {

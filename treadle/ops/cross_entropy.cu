@@ -1,6 +1,7 @@
 /// Softmax cross-entropy and its gradient on a device: a thread or a warp per sample, or all of a small batch
 /// in one block.
 #include "treadle/kernels/softmax.h"
+#include "treadle/ops/data_check.cuh"
 #include "treadle/ops/device_variant.h"
 #include "treadle/ops/loss_total.cuh"
 
@@ -15,13 +16,14 @@ struct Samples {
   const void* labels;
   bool wide_labels;
   int64_t label_stride;
+  DataCheck check;
 
-  /// A label out of range becomes -1.
+  /// A label out of range is refused; a kernel that goes on reads -1.
   __device__ int64_t label(int64_t n) const {
     const int64_t i = n * label_stride;
     const int64_t label =
         wide_labels ? static_cast<const int64_t*>(labels)[i] : static_cast<const int32_t*>(labels)[i];
-    return label < 0 || label >= classes ? -1 : label;
+    return check.checked(label, n, classes);
   }
 };
 
@@ -114,7 +116,8 @@ Samples<T> samples_of(const Call& call) {
           x.strides[1],
           labels.data,
           labels.dtype == DType::i64,
-          labels.strides[0]};
+          labels.strides[0],
+          DataCheck(kLabelOutOfRange)};
 }
 
 template <class Group, class T, class Target, class Loss>

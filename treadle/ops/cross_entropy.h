@@ -11,8 +11,8 @@ namespace treadle {
 ///
 /// x [N,C] floating, labels [N] i64 or i32 in [0, C). `reduction`: "mean" over the N samples or "sum" give a
 /// tensor of rank 0, "none" gives [N]. The mean over no samples is NaN. Throws ShapeError, DTypeError,
-/// ValueError for an unknown reduction, and on the cpu device ValueError for a label out of range; on a GPU
-/// such a sample's loss is NaN.
+/// ValueError for an unknown reduction, and for a label out of range: at the call, on a GPU where the host
+/// next waits for the device, as reading the loss does; such a sample's loss is NaN there.
 TREADLE_API Tensor cross_entropy(const Tensor& x, const Tensor& labels,
                                  const std::string& reduction = "mean");
 

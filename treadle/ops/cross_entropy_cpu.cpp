@@ -1,5 +1,5 @@
 /// Softmax cross-entropy and its gradient on the cpu device: row by row, or eight samples side by side.
-#include "treadle/core/error.h"
+#include "treadle/core/data_mistake.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/avx2.h"
 #include "treadle/ops/loss_options.h"
@@ -23,9 +23,7 @@ int64_t label_of(const TensorView& labels, int64_t sample) {
 /// Throws ValueError unless the label names a class.
 int64_t checked_label(const TensorView& labels, int64_t sample, int64_t classes) {
   const int64_t label = label_of(labels, sample);
-  require<ValueError>(label >= 0 && label < classes,
-                      "cross_entropy: label {} of sample {} is not one of {} classes", label, sample,
-                      classes);
+  if (label < 0 || label >= classes) throw_data_mistake(kLabelOutOfRange, label, sample, classes);
   return label;
 }
 

@@ -1,5 +1,6 @@
-/// index_select and its gradient on a device. An index out of range traps.
+/// index_select and its gradient on a device.
 #include "treadle/ops/copy_elements_device.h"
+#include "treadle/ops/data_check.cuh"
 #include "treadle/ops/index_select_options.h"
 #include "treadle/ops/strided_operands.h"
 
@@ -11,17 +12,19 @@ struct Indices {
   const void* data;
   bool narrow;
   int64_t stride, count, extent;
+  DataCheck check;
 
+  /// An index out of range is refused; a kernel that goes on reads -1.
   __device__ int64_t operator[](int64_t i) const {
-    int64_t index = narrow ? int64_t(static_cast<const int32_t*>(data)[i * stride])
-                           : static_cast<const int64_t*>(data)[i * stride];
-    if (index < 0 || index >= extent) __trap();
-    return index;
+    const int64_t index = narrow ? int64_t(static_cast<const int32_t*>(data)[i * stride])
+                                 : static_cast<const int64_t*>(data)[i * stride];
+    return check.checked(index, i, extent);
   }
 };
 
 Indices indices_of(const TensorView& view, int64_t extent) {
-  return {view.data, view.dtype == DType::i32, view.strides[0], view.numel(), extent};
+  return {view.data, view.dtype == DType::i32,   view.strides[0], view.numel(),
+          extent,    DataCheck(kIndexOutOfRange)};
 }
 
 /// One thread per element of y. The nest walks y, x without its indexed axis, and the places along the axis.
@@ -31,7 +34,8 @@ __global__ void index_select_naive(Strided<3> nest, Indices indices, int64_t ste
   if (i >= nest.numel) return;
   int64_t o[3];
   nest.offsets(i, o);
-  y[o[0]] = x[o[1] + indices[o[2]] * step];
+  const int64_t index = indices[o[2]];
+  y[o[0]] = index < 0 ? Word() : x[o[1] + index * step];
 }
 
 /// One thread per element of dx: it reads all indices and adds what points to it, in order. The nest walks
@@ -75,11 +79,12 @@ __global__ void index_select_gradient_linked(Strided<3> nest, Indices indices, c
   int64_t o[3];
   nest.offsets(i, o);
   const int64_t place = o[2];
-  if (!head[place]) return;
+  const int64_t index = indices[place];
+  if (!head[place] || index < 0) return;
   Sum<T> sum = 0;
   const T* column = dy + (o[0] - place * dy_step);
   for (int64_t p = place; p >= 0; p = next[p]) sum += Compute<T>(column[p * dy_step]);
-  dx[o[1] + indices[place] * dx_step] = T(sum);
+  dx[o[1] + index * dx_step] = T(sum);
 }
 
 /// One thread per element of dy adds it to dx, which starts at zero; in any order.
@@ -90,7 +95,8 @@ __global__ void index_select_gradient_atomic(Strided<3> nest, Indices indices, i
   if (i >= nest.numel) return;
   int64_t o[3];
   nest.offsets(i, o);
-  atomicAdd(&dx[o[1] + indices[o[2]] * step], dy[o[0]]);
+  const int64_t index = indices[o[2]];
+  if (index >= 0) atomicAdd(&dx[o[1] + index * step], dy[o[0]]);
 }
 
 /// A nest over `outer`'s elements, `other` without its axis, and the number along the axis.

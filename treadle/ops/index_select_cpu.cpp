@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "treadle/core/error.h"
+#include "treadle/core/data_mistake.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/copy_elements.h"
 #include "treadle/ops/index_select_options.h"
@@ -20,8 +20,8 @@ std::vector<int64_t> checked_indices(const TensorView& indices, int64_t extent) 
   for (size_t i = 0; i < result.size(); ++i) {
     int64_t at = int64_t(i) * indices.strides[0];
     result[i] = indices.dtype == DType::i32 ? indices.as<int32_t>()[at] : indices.as<int64_t>()[at];
-    require<ValueError>(result[i] >= 0 && result[i] < extent,
-                        "index_select: index {} at position {} is outside [0, {})", result[i], i, extent);
+    if (result[i] < 0 || result[i] >= extent)
+      throw_data_mistake(kIndexOutOfRange, result[i], int64_t(i), extent);
   }
   return result;
 }

@@ -24,6 +24,9 @@ struct IndexSelectGradientOptions {
   }
 };
 
+/// What is said of an index out of range: its value, its position, the extent.
+inline constexpr const char* kIndexOutOfRange = "index_select: index {} at position {} is outside [0, {})";
+
 /// Strides with the one along `axis` taken out: the caller adds it times the index.
 inline Strides without_axis(Strides strides, int axis) {
   strides[axis] = 0;

@@ -18,4 +18,8 @@ struct LossOptions {
   double divisor(int64_t count) const { return reduction == "mean" ? double(count) : 1; }
 };
 
+/// What is said of a label out of range: its value, the sample, the number of classes.
+inline constexpr const char* kLabelOutOfRange =
+    "cross_entropy: label {} of sample {} is not one of {} classes";
+
 }  // namespace treadle

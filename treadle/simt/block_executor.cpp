@@ -93,6 +93,7 @@ void BlockExecutor::begin_block(uint64_t block) {
   next_coordinates_ = {};
   alive_ = threads_;
   ready_.clear();
+  held_.clear();
   at_barrier_.clear();
   warps_.resize((threads_ + 31) / 32);
   for (Warp& warp : warps_) warp.ended = 0;
@@ -199,7 +200,7 @@ void BlockExecutor::run_threads_of_fiber() {
 void BlockExecutor::leave_fiber() {
   Fiber* self = current_;
   free_fibers_.push_back(self);
-  Fiber* next = failure_ == nullptr ? ready_.pop() : nullptr;
+  Fiber* next = failure_ == nullptr ? next_ready() : nullptr;
   if (next != nullptr) {
     switch_to(next);
     return;
@@ -243,8 +244,20 @@ inline uint64_t BlockExecutor::park() {
     return park_on_fresh_fiber();
   Fiber* next = ready_.pop();
   if (next == nullptr) [[unlikely]]
-    return throw_deadlock();
+    return park_for_held_warp();
   return next == current_ ? next->result : switch_to(next);
+}
+
+[[gnu::noinline]] uint64_t BlockExecutor::park_for_held_warp() {
+  Fiber* next = next_ready();
+  if (next == nullptr) return throw_deadlock();
+  return next == current_ ? next->result : switch_to(next);
+}
+
+/// The next thread to go on, of a warp that was held back if there is no other.
+Fiber* BlockExecutor::next_ready() {
+  if (ready_.empty()) release_held_warp();
+  return ready_.pop();
 }
 
 [[gnu::noinline]] uint64_t BlockExecutor::park_on_fresh_fiber() {
@@ -254,7 +267,9 @@ inline uint64_t BlockExecutor::park() {
   return simt::switch_fiber(self->context, fresh->context, 0);
 }
 
+/// What the thread waits for may be the work of a warp that is held back.
 void BlockExecutor::let_others_run() {
+  release_held_warp();
   if (ready_.empty() && started_ == threads_) return;
   ready_.push(current_);
   park();
@@ -341,8 +356,27 @@ void BlockExecutor::open_barrier() {
   if (barrier_kind_ != BlockBarrier::plain)
     for (Fiber* fiber = at_barrier_.first(); fiber != nullptr; fiber = fiber->next)
       fiber->result = barrier_value_;
-  if (schedule_.order == ScheduleOrder::random) shuffle_waiters();
-  ready_.append(at_barrier_);
+  if (schedule_.order == ScheduleOrder::random)
+    release_in_random_order();
+  else
+    ready_.append(at_barrier_);
+}
+
+/// Every other time, about, the warps go on one by one, each as far as it gets without the others: so a warp
+/// runs ahead of its block up to the next barrier, as it may on a GPU.
+void BlockExecutor::release_in_random_order() {
+  shuffle_waiters();
+  const bool one_by_one = random_.below(2) == 0;
+  (one_by_one ? held_ : ready_).append(at_barrier_);
+}
+
+/// The first warp that is held back goes on.
+void BlockExecutor::release_held_warp() {
+  if (held_.empty()) return;
+  const unsigned warp = held_.first()->thread / 32;
+  FiberQueue others;
+  while (Fiber* fiber = held_.pop()) (fiber->thread / 32 == warp ? ready_ : others).push(fiber);
+  held_.append(others);
 }
 
 void BlockExecutor::shuffle_waiters() {
@@ -483,6 +517,10 @@ std::string kernel_name(const char* signature) {
   for (const std::string_view scope : {"treadle::", "simt::", "checked::", "{anonymous}::"})
     if (name.starts_with(scope)) name.remove_prefix(scope.size());
   return std::string(name);
+}
+
+void BlockExecutor::throw_trap() const {
+  throw error(fmt::format("__trap() by thread ({}, {}, {})", +threadIdx.x, +threadIdx.y, +threadIdx.z));
 }
 
 // ---- calls from kernels

@@ -81,6 +81,7 @@ class BlockExecutor {
   uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned operand, Site site);
   void let_others_run();
   bool start_next_thread();
+  [[noreturn]] void throw_trap() const;
 
  private:
   /// The lanes that have arrived at one collective.
@@ -119,6 +120,8 @@ class BlockExecutor {
   void switch_to_main();
   uint64_t park();
   uint64_t park_on_fresh_fiber();
+  uint64_t park_for_held_warp();
+  Fiber* next_ready();
 
   [[noreturn]] void diverge(Site site) const;
   uint64_t wait_at_barrier();
@@ -126,6 +129,8 @@ class BlockExecutor {
   void fold_barrier_value(unsigned value);
   void open_barrier();
   void shuffle_waiters();
+  void release_in_random_order();
+  void release_held_warp();
   void wait_for_grid();
 
   [[noreturn]] void refuse_mask(unsigned mask, Site site) const;
@@ -159,6 +164,7 @@ class BlockExecutor {
   std::vector<Fiber*> free_fibers_;
   std::vector<Fiber*> shuffled_;
   FiberQueue ready_;
+  FiberQueue held_;  ///< random schedule only: whole warps that go on when nothing is ready
 
   FiberQueue at_barrier_;
   unsigned arrived_ = 0;

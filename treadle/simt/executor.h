@@ -9,16 +9,17 @@
 
 namespace treadle::TREADLE_TARGET {
 
-/// Threads that wait for one another forever, a barrier reached at different places, a bad mask. The message
-/// names kernel, block, threads and source lines. The grid is abandoned; the executor stays usable.
+/// Threads that wait for one another forever, a barrier reached at different places, a bad mask, a trap. The
+/// message names kernel, block, threads and source lines. The grid is abandoned; the executor stays usable.
 struct TREADLE_API SimtError : DeviceError {
   using DeviceError::DeviceError;
 };
 
 enum class ScheduleOrder : uint8_t { forward, reverse, random };
 
-/// In which order blocks and threads are started, and in which order a barrier's threads go on. A correct
-/// kernel gives the same result under every schedule, but for the order of atomics.
+/// In which order blocks and threads are started, and in which order a barrier's threads go on; the random
+/// one lets warps run ahead of their block now and then. A correct kernel gives the same result under every
+/// schedule, but for the order of atomics.
 struct Schedule {
   ScheduleOrder order = ScheduleOrder::forward;
   uint64_t seed = 0;

@@ -167,6 +167,8 @@ void record_launch(simt::RecordedGraph& graph, const KernelLaunch& launch) {
 
 }  // namespace
 
+void __trap() { this_threads_executor().throw_trap(); }
+
 void run_grid(const KernelLaunch& launch, stream_t stream) {
   check_configuration(launch);
   require<DeviceError>(!this_threads_executor().running(), "{}: launched from inside a kernel",

@@ -162,6 +162,7 @@ inline long long clock64() {
 }
 inline int clock() { return static_cast<int>(clock64()); }
 
-[[noreturn]] inline void __trap() { __builtin_trap(); }
+/// Ends the grid with SimtError, as it ends a GPU's with a launch failure.
+[[noreturn]] void __trap();
 
 }  // namespace treadle::TREADLE_TARGET
