@@ -5,6 +5,7 @@
 #include "tests/contract/test_tensor.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
+#include "treadle/core/parallel_for.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/select.h"
@@ -243,7 +244,8 @@ bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 }
 
 void check_variant(const Trial& trial, const Variant& variant, Device device, Tally& tally) {
-  std::string where = fmt::format("{} on {} variant {}", trial.name(), to_string(device), variant.name);
+  std::string where = fmt::format("{} on {} variant {}, {} threads", trial.name(), to_string(device),
+                                  variant.name, num_threads());
   try {
     Run run = prepare(trial, device);
     execute(trial, run, variant, device);

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "tests/contract/contract.h"
+#include "treadle/core/parallel_for.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/registry.h"
 
@@ -72,11 +73,17 @@ std::vector<Device> present_devices(const Arguments& arguments, std::vector<std:
   return devices;
 }
 
-void check_case(const Op& op, const TestCase& test_case, const std::vector<Device>& devices, Tally& tally) {
+bool wanted_device(const std::vector<Device>& devices, Device device) {
+  return std::find(devices.begin(), devices.end(), device) != devices.end();
+}
+
+/// Adds the case's trials, one for each dtype, to `trials`.
+void check_case(const Op& op, const TestCase& test_case, const std::vector<Device>& devices, Tally& tally,
+                std::vector<Trial>& trials) {
   if (op.gradient && op.dtypes.contains(DType::f64)) check_finite_differences(op, test_case, tally);
   for (DType dtype : kAllDTypes) {
     if (!op.dtypes.contains(dtype)) continue;
-    Trial trial = make_trial(op, test_case, dtype);
+    const Trial& trial = trials.emplace_back(make_trial(op, test_case, dtype));
     for (Device device : devices) {
       check_forward(trial, device, tally);
       check_compiled(trial, device, tally);
@@ -86,15 +93,31 @@ void check_case(const Op& op, const TestCase& test_case, const std::vector<Devic
   }
 }
 
+/// Cuts of work depend on the number of threads. On the cpu device every variant runs with several numbers,
+/// more than there are pieces included, and every case is cut as if it were large.
+void check_thread_numbers(const std::vector<Trial>& trials, Tally& tally) {
+  const int before = num_threads();
+  detail::finest_cuts = true;
+  for (int threads : {1, 2, 3, 7, 17, 64}) {
+    set_num_threads(threads);
+    for (const Trial& trial : trials) check_forward(trial, kCpu, tally);
+  }
+  detail::finest_cuts = false;
+  set_num_threads(before);
+}
+
 void check_op(const Op& op, const std::vector<Device>& devices, Tally& tally) {
   if (!op.cases || !op.reference) return tally.failed(op.name + " has no test cases or no reference");
-  for (const TestCase& test_case : op.cases()) {
+  const std::vector<TestCase> cases = op.cases();
+  std::vector<Trial> trials;
+  for (const TestCase& test_case : cases) {
     try {
-      check_case(op, test_case, devices, tally);
+      check_case(op, test_case, devices, tally, trials);
     } catch (const std::exception& error) {
       tally.failed(fmt::format("{} [{}] threw: {}", op.name, test_case.label, error.what()));
     }
   }
+  if (wanted_device(devices, kCpu)) check_thread_numbers(trials, tally);
 }
 
 /// Every variant that is linked must have run at least once, else its cases do not reach it.

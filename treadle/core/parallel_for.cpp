@@ -110,9 +110,9 @@ class Pool {
   }
 
   void run_part(int index) {
-    int64_t begin = job_.count * index / job_.parts, end = job_.count * (index + 1) / job_.parts;
+    const Range part = Cut(job_.count, job_.parts)[index];
     try {
-      job_.function(job_.context, begin, end);
+      job_.function(job_.context, part.begin, part.end);
     } catch (...) {
       std::lock_guard lock(mutex_);
       if (!error_) error_ = std::current_exception();
@@ -159,8 +159,11 @@ void set_num_threads(int count) {
 
 namespace detail {
 
+std::atomic<bool> finest_cuts{false};
+
 void run_parallel(int64_t count, int64_t grain, RangeFunction function, void* context) {
   if (count <= 0) return;
+  if (finest_cuts.load(std::memory_order_relaxed)) grain = 1;
   int64_t wanted = std::min<int64_t>(num_threads(), count / std::max<int64_t>(grain, 1));
   // A second caller, or a nested call, runs inline: the pool serves one region at a time.
   if (wanted <= 1 || inside_parallel_for || !pool_mutex.try_lock()) return function(context, 0, count);

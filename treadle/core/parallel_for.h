@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "treadle/core/export.h"
+#include "treadle/core/work.h"
 
 namespace treadle {
 
@@ -16,7 +17,17 @@ TREADLE_API void set_num_threads(int count);
 namespace detail {
 using RangeFunction = void (*)(void* context, int64_t begin, int64_t end);
 TREADLE_API void run_parallel(int64_t count, int64_t grain, RangeFunction function, void* context);
+
+/// For tests: all work is worth a thread, however little it is, so that small cases are cut as large ones.
+extern std::atomic<bool> finest_cuts;
 }  // namespace detail
+
+/// How many parts so much work is to be cut into: one for each thread, but none of less than
+/// `worth_a_thread`.
+inline int64_t parts_worth(int64_t work, int64_t worth_a_thread) {
+  if (detail::finest_cuts.load(std::memory_order_relaxed)) return num_threads();
+  return std::clamp<int64_t>(work / worth_a_thread, 1, num_threads());
+}
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, count): one range per thread, each of at least
 /// `grain` items, cut at the same places for the same count and thread number. A nested call, and one made
@@ -29,6 +40,15 @@ void parallel_for(int64_t count, int64_t grain, F&& f) {
       count, grain,
       [](void* context, int64_t begin, int64_t end) { (*static_cast<Function*>(context))(begin, end); },
       const_cast<void*>(static_cast<const void*>(&f)));
+}
+
+/// Calls f(index, range) for each part of a cut, one on each thread, the same ones in every call. A cut into
+/// more parts than threads leaves some threads several.
+template <class F>
+void parallel_for_parts(const Cut& cut, F&& f) {
+  parallel_for(cut.parts(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) f(i, cut[i]);
+  });
 }
 
 /// Calls f(thread, i) for each i of [0, count), on up to `threads` threads, numbered from 0: whoever is free

@@ -2,7 +2,7 @@
 /// large operand is read where it lies, once. SIMD instructions are chosen at run time (AVX2, AVX-512, …).
 ///
 /// One call runs on the calling thread; callers divide the output. An element of the result is the same to
-/// the bit however the output is divided. Outputs must not overlap inputs.
+/// the bit however the output is divided. Outputs have elements, and must not overlap inputs.
 #pragma once
 
 #include <cstdint>

@@ -165,12 +165,11 @@ void run_forward(const Call& call) {
       make_conv2d_geometry(call.input(0), call.input(1), call.output(), call.options<Conv2dOptions>()));
   const float *x = call.input(0).as<float>(), *filters = filters_as_rows(call, u);
   float* y = call.output().as<float>();
-  const int threads = num_threads();
-  float* scratch = call.workspace<float>(threads * u.columns_size());
-  const int64_t items = u.g.N * u.items_per_image;
-  parallel_for(threads, 1, [&](int64_t begin, int64_t end) {
-    float* columns = scratch + begin * u.columns_size();
-    for (int64_t i = items * begin / threads; i < items * end / threads; ++i) {
+  const Cut items(u.g.N * u.items_per_image, num_threads());
+  float* scratch = call.workspace<float>(items.parts() * u.columns_size());
+  parallel_for_parts(items, [&](int64_t part, Range range) {
+    float* columns = scratch + part * u.columns_size();
+    for (int64_t i = range.begin; i < range.end; ++i) {
       const Item item = item_at(u, i);
       for (int64_t group = 0; group < u.g.groups; ++group) {
         unfold(u, item, group_channels(u.g, x, group), columns);
@@ -196,14 +195,13 @@ void run_input_gradient(const Call& call) {
                                          call.options<Conv2dInputGradientOptions>()));
   const float *dy = call.input(0).as<float>(), *filters = filters_as_rows(call, u);
   float* dx = call.output().as<float>();
-  const int threads = num_threads();
-  float* scratch = call.workspace<float>(threads * u.columns_size());
-  parallel_for(threads, 1, [&](int64_t begin, int64_t end) {
-    float* columns = scratch + begin * u.columns_size();
-    const int64_t first = u.g.N * begin / threads, last = u.g.N * end / threads,
-                  image = u.g.C * u.g.H * u.g.W;
-    std::fill(dx + first * image, dx + last * image, 0.0f);
-    for (int64_t i = first * u.items_per_image; i < last * u.items_per_image; ++i)
+  const int64_t image = u.g.C * u.g.H * u.g.W;
+  const Cut images(u.g.N, num_threads());
+  float* scratch = call.workspace<float>(images.parts() * u.columns_size());
+  parallel_for_parts(images, [&](int64_t part, Range range) {
+    float* columns = scratch + part * u.columns_size();
+    std::fill(dx + range.begin * image, dx + range.end * image, 0.0f);
+    for (int64_t i = range.begin * u.items_per_image; i < range.end * u.items_per_image; ++i)
       for (int64_t group = 0; group < u.g.groups; ++group) {
         multiply_output_gradient(u, item_at(u, i), group, dy, filters, columns);
         fold(u, item_at(u, i), columns, group_channels(u.g, dx, group));
@@ -221,14 +219,14 @@ void add_weight_gradient(const Unfolding& u, const Item& item, int64_t group, co
 }
 
 /// Adds the slices' sums in order, and puts the taps into the order of dw.
-void add_slices(const Unfolding& u, const float* sums, int slices, float* dw) {
+void add_slices(const Unfolding& u, const float* sums, int64_t slices, float* dw) {
   const Conv2dGeometry& g = u.g;
   for (int64_t k = 0; k < g.K; ++k)
     for (int64_t c = 0; c < g.channels; ++c)
       for (int64_t r = 0; r < g.R; ++r)
         for (int64_t s = 0; s < g.S; ++s) {
           float sum = 0;
-          for (int slice = 0; slice < slices; ++slice)
+          for (int64_t slice = 0; slice < slices; ++slice)
             sum += sums[(slice * g.K + k) * g.taps() + u.tap(c, r, s)];
           dw[g.w.at(k, c, r, s)] = sum;
         }
@@ -240,21 +238,20 @@ void run_weight_gradient(const Call& call) {
   const Unfolding u(make_conv2d_geometry(call.input(0), call.output(), call.input(1),
                                          call.options<Conv2dWeightGradientOptions>()));
   const float *x = call.input(0).as<float>(), *dy = call.input(1).as<float>();
-  const int slices = num_threads();
-  const int64_t items = u.g.N * u.items_per_image, size = u.g.K * u.g.taps();
-  float* scratch = call.workspace<float>(slices * u.columns_size());
-  float* sums = call.workspace<float>(slices * size);
-  std::fill_n(sums, slices * size, 0.0f);
-  parallel_for(slices, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t slice = begin; slice < end; ++slice)
-      for (int64_t i = items * slice / slices; i < items * (slice + 1) / slices; ++i)
-        for (int64_t group = 0; group < u.g.groups; ++group) {
-          float* columns = scratch + slice * u.columns_size();
-          unfold(u, item_at(u, i), group_channels(u.g, x, group), columns);
-          add_weight_gradient(u, item_at(u, i), group, columns, dy, sums + slice * size);
-        }
+  const Cut slices(u.g.N * u.items_per_image, num_threads());
+  const int64_t size = u.g.K * u.g.taps();
+  float* scratch = call.workspace<float>(slices.parts() * u.columns_size());
+  float* sums = call.workspace<float>(slices.parts() * size);
+  std::fill_n(sums, slices.parts() * size, 0.0f);
+  parallel_for_parts(slices, [&](int64_t slice, Range range) {
+    float* columns = scratch + slice * u.columns_size();
+    for (int64_t i = range.begin; i < range.end; ++i)
+      for (int64_t group = 0; group < u.g.groups; ++group) {
+        unfold(u, item_at(u, i), group_channels(u.g, x, group), columns);
+        add_weight_gradient(u, item_at(u, i), group, columns, dy, sums + slice * size);
+      }
   });
-  add_slices(u, sums, slices, call.output().as<float>());
+  add_slices(u, sums, slices.parts(), call.output().as<float>());
 }
 
 /// Whether windows follow one another evenly in memory, beside a unit step along filters or windows.

@@ -63,14 +63,14 @@ class PlaceLists {
   void list(int64_t first, int64_t piece, int64_t thread) const {
     const int64_t n = first + piece / parts(), group = piece % parts() / cuts_.parts;
     const Range part = cuts_.part(piece % cuts_.parts, planes_.g.conv.filters);
-    if (part.count() == 0) {
+    if (part.size() == 0) {
       counts_[piece] = 0;
       return;
     }
-    const int64_t k = group * planes_.g.conv.filters + part.first;
-    const auto dy = rows_of(dy_, n, k, part.count(), dy_rows_ + thread * rows_size_);
-    const auto choice = rows_of(choice_, n, k, part.count(), choice_rows_ + thread * rows_size_);
-    list_places(piece, part.count(), dy, choice);
+    const int64_t k = group * planes_.g.conv.filters + part.begin;
+    const auto dy = rows_of(dy_, n, k, part.size(), dy_rows_ + thread * rows_size_);
+    const auto choice = rows_of(choice_, n, k, part.size(), choice_rows_ + thread * rows_size_);
+    list_places(piece, part.size(), dy, choice);
   }
   /// Adds what the lists of an image at hand name in the weights of a block's filters to the image's plane.
   void add(int64_t at, int64_t group, int64_t part, const float* weights, float* plane) const {
@@ -147,7 +147,7 @@ class InputGradient {
     const int64_t N = planes_.g.conv.N, blocks = planes_.g.conv.groups * planes_.blocks;
     for (int64_t first = 0; first < N; first += lists_.cuts().images_at_hand) {
       const Range images{first, std::min(first + lists_.cuts().images_at_hand, N)};
-      const int64_t pieces = lists_.pieces(images.count()),
+      const int64_t pieces = lists_.pieces(images.size()),
                     products = pieces * lists_.cuts().capacity * planes_.blocks * planes_.filter_size;
       // The weights are laid out anew beside the first lists.
       const int64_t first_piece = first == 0 ? blocks : 0;
@@ -155,12 +155,12 @@ class InputGradient {
         if (i < first_piece)
           gather_weights(planes_.block(i / planes_.blocks, i % planes_.blocks));
         else
-          lists_.list(images.first, i - first_piece, thread);
+          lists_.list(images.begin, i - first_piece, thread);
       });
-      const int64_t chunks = divide_up(images.count(), images_);
+      const int64_t chunks = divide_up(images.size(), images_);
       for_each_item(threads_, chunks * runs_.count(), products, [&](int64_t thread, int64_t item) {
         const int64_t chunk = item / runs_.count() * images_;
-        add_chunk(images.first, {chunk, std::min(chunk + images_, images.count())}, item % runs_.count(),
+        add_chunk(images.begin, {chunk, std::min(chunk + images_, images.size())}, item % runs_.count(),
                   scratch_ + thread * runs_.plane_size);
       });
     }
@@ -181,13 +181,13 @@ class InputGradient {
     std::fill_n(scratch, runs_.plane_size, 0.0f);
     runs_.for_each_block(run, [&](const ChannelBlock& block, int64_t i) {
       for (int64_t part = 0; part < lists_.cuts().parts; ++part)
-        for (int64_t at = chunk.first; at < chunk.end; ++at)
+        for (int64_t at = chunk.begin; at < chunk.end; ++at)
           lists_.add(at, block.group, part, weights_ + runs_.filters_of(block),
-                     scratch + i * runs_.block_size + (at - chunk.first) * planes_.size);
+                     scratch + i * runs_.block_size + (at - chunk.begin) * planes_.size);
     });
     runs_.for_each_block(run, [&](const ChannelBlock& block, int64_t i) {
-      for (int64_t at = chunk.first; at < chunk.end; ++at)
-        planes_.scatter(block, first + at, scratch + i * runs_.block_size + (at - chunk.first) * planes_.size,
+      for (int64_t at = chunk.begin; at < chunk.end; ++at)
+        planes_.scatter(block, first + at, scratch + i * runs_.block_size + (at - chunk.begin) * planes_.size,
                         dx_);
     });
   }

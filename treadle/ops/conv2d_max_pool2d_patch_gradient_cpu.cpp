@@ -29,9 +29,9 @@ class PatchGradient {
         threads_(num_threads()),
         taps_(planes.g.conv.taps()),
         windows_(planes.g.pool.P * planes.g.pool.Q),
-        slices_(std::min(kSlices, planes.g.conv.N)),
+        slices_(planes.g.conv.N, kSlices),
         sums_size_((cpu::kPatchTaps + 1) * planes.g.conv.K),
-        sums_(call.workspace<float>(slices_ * sums_size_)),
+        sums_(call.workspace<float>(slices_.parts() * sums_size_)),
         plane_scratch_(call.workspace<float>(threads_ * planes.size)),
         patch_scratch_(call.workspace<float>(threads_ * patches_size())) {
     fill_offsets();
@@ -39,9 +39,9 @@ class PatchGradient {
 
   void run() const {
     const int64_t N = planes_.g.conv.N, K = planes_.g.conv.K;
-    for_each_item(threads_, slices_, N * windows_ * cpu::kPatchTaps * K / cpu::vector_floats(),
+    for_each_item(threads_, slices_.parts(), N * windows_ * cpu::kPatchTaps * K / cpu::vector_floats(),
                   [&](int64_t thread, int64_t slice) { add_slice(slice, thread); });
-    for (int64_t slice = 1; slice < slices_; ++slice)
+    for (int64_t slice = 1; slice < slices_.parts(); ++slice)
       for (int64_t i = 0; i < sums_size_; ++i) sums_[i] += sums_[slice * sums_size_ + i];
     cpu::transpose(taps_, K, sums_, K, dw_, taps_);
     std::copy_n(sums_ + cpu::kPatchTaps * K, K, db_);
@@ -69,9 +69,9 @@ class PatchGradient {
     std::fill_n(sums, sums_size_, 0.0f);
     std::fill_n(plane, planes_.size, 0.0f);
     if (taps_ < cpu::kPatchTaps) std::fill_n(patches, patches_size(), 0.0f);
-    const Range images = part_of(planes_.g.conv.N, slice, slices_);
+    const Range images = slices_[slice];
     const int64_t K = planes_.g.conv.K, image = windows_ * K;
-    for (int64_t n = images.first; n < images.end; ++n) {
+    for (int64_t n = images.begin; n < images.end; ++n) {
       planes_.gather(planes_.block(0, 0), n, x_, plane);
       lay_out_patches(plane, patches);
       cpu::add_patches({windows_, K, planes_.g.places(), dy_ + n * image, choice_ + n * image, patches}, sums,
@@ -111,7 +111,8 @@ class PatchGradient {
   const uint8_t* choice_;
   float *dw_, *db_;
   int threads_;
-  int64_t taps_, windows_, slices_;
+  int64_t taps_, windows_;
+  Cut slices_;         ///< of the batch
   int64_t sums_size_;  ///< of a slice: [taps][K], and the gradients' sums [K]
   float *sums_, *plane_scratch_, *patch_scratch_;
   std::array<int64_t, cpu::kPatchTaps> tap_offsets_;

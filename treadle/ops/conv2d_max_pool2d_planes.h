@@ -12,17 +12,6 @@
 
 namespace treadle {
 
-/// Numbers [first, end).
-struct Range {
-  int64_t first, end;
-  int64_t count() const { return end - first; }
-};
-
-/// Part i of [0, count) cut into `parts`.
-constexpr Range part_of(int64_t count, int64_t i, int64_t parts) {
-  return {count * i / parts, count * (i + 1) / parts};
-}
-
 /// Calls f(thread, item) for items [0, count), `threads` of them at a time; `work` says how many vectors are
 /// multiplied in all: few are not worth a second thread. Of many, threads take the next as they get free; of
 /// little work each keeps the same, which is then in its cache.
@@ -30,11 +19,10 @@ template <class F>
 void for_each_item(int threads, int64_t count, int64_t work, F f) {
   constexpr int64_t kGrain = 1 << 14, kMuch = 1 << 23;
   if (work >= kMuch) return parallel_for_each(count, threads, f);
-  parallel_for(threads, work < kGrain ? threads : 1, [&](int64_t begin, int64_t end) {
-    for (int64_t thread = begin; thread < end; ++thread) {
-      const Range items = part_of(count, thread, threads);
-      for (int64_t i = items.first; i < items.end; ++i) f(thread, i);
-    }
+  const Cut cut(count, threads);
+  parallel_for(cut.parts(), work < kGrain ? cut.parts() : 1, [&](int64_t begin, int64_t end) {
+    for (int64_t thread = begin; thread < end; ++thread)
+      for (int64_t i = cut[thread].begin; i < cut[thread].end; ++i) f(thread, i);
   });
 }
 

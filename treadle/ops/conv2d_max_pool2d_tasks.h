@@ -19,19 +19,17 @@ inline Conv2dMaxPool2dGeometry geometry_of(const Call& call) {
 }
 
 /// Parts that so many products are cut into, one for each thread.
-inline int64_t parts_of(int64_t products) {
-  return std::clamp<int64_t>(products / kProductsWorthAThread, 1, num_threads());
-}
+inline int64_t parts_of(int64_t products) { return parts_worth(products, kProductsWorthAThread); }
 
 /// Calls f(thread, first, last) for ranges that cover [0, count), on so many threads: one each or, where
 /// there is much to do, as they get free. Of little work each keeps the same, which is then in its cache.
 template <class F>
 void for_each_part(int64_t threads, int64_t count, F f) {
   constexpr int64_t kPartsPerThread = 8;
-  const int64_t many = threads * kPartsPerThread, parts = threads > 1 && count >= many ? many : threads;
-  parallel_for_each(parts, threads, [&](int64_t thread, int64_t i) {
-    f(thread, count * i / parts, count * (i + 1) / parts);
-  });
+  const int64_t many = threads * kPartsPerThread;
+  const Cut cut(count, threads > 1 && count >= many ? many : threads);
+  parallel_for_each(cut.parts(), threads,
+                    [&](int64_t thread, int64_t i) { f(thread, cut[i].begin, cut[i].end); });
 }
 
 constexpr int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }

@@ -139,8 +139,7 @@ struct DirectCall {
   cpu::PooledOutput output;
 
   /// Pooled rows [begin, begin + count) of image n, for some blocks of filters.
-  void run(int64_t n, int64_t begin, int64_t count, int64_t first_block, int64_t last_block,
-           std::byte* scratch) const {
+  void run(int64_t n, int64_t begin, int64_t count, Range blocks, std::byte* scratch) const {
     const Geometry& g = plan.g;
     const WindowRange rows = plan.rows(begin, begin + count);
     const float* source = x + g.conv.x.at(n, 0, rows.begin * g.conv.stride.height, 0);
@@ -167,7 +166,7 @@ struct DirectCall {
                                      begin,
                                      count,
                                      g.pool.Q};
-    for (int64_t block = first_block; block < last_block; ++block) {
+    for (int64_t block = blocks.begin; block < blocks.end; ++block) {
       cpu::DirectFilters filters = filters_of_block(plan, block);
       filters.w = packed + block * cpu::direct_block_size(g.conv.taps());
       places.x = source + block / plan.blocks_per_group * g.conv.channels * plan.x.strides[1];
@@ -184,15 +183,15 @@ void run_direct(const Call& call) {
                           tap_offsets(call, plan, true), output_of(call, g)};
   const int64_t rows = g.conv.N * g.pool.P;
   const int64_t parts = parts_of(rows * plan.columns * g.pool.R * g.conv.K * g.conv.taps());
-  const int64_t slices = std::clamp<int64_t>((parts + rows - 1) / rows, 1, plan.blocks);
+  const Cut slices(plan.blocks, (parts + rows - 1) / rows);
   const int64_t scratch_bytes = plan.kernel_bytes() + plan.copy_bytes();
   std::byte* scratch = call.workspace<std::byte>(parts * scratch_bytes);
-  for_each_part(parts, rows * slices, [&](int64_t part, int64_t first, int64_t last) {
+  for_each_part(parts, rows * slices.parts(), [&](int64_t part, int64_t first, int64_t last) {
     while (first < last) {
-      const int64_t slice = first / rows, row = first % rows, p = row % g.pool.P;
+      const int64_t row = first % rows, p = row % g.pool.P;
+      const Range blocks = slices[first / rows];
       const int64_t count = std::min({last - first, g.pool.P - p, plan.band});
-      direct.run(row / g.pool.P, p, count, plan.blocks * slice / slices, plan.blocks * (slice + 1) / slices,
-                 scratch + part * scratch_bytes);
+      direct.run(row / g.pool.P, p, count, blocks, scratch + part * scratch_bytes);
       first += count;
     }
   });

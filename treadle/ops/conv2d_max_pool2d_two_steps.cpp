@@ -90,7 +90,7 @@ class Pooling {
         same_layout_(channels_last_ ? out.y.channels_last() : out.y.contiguous()),
         lines_(g_.N * g_.P * (channels_last_ ? 1 : g_.C)),
         windows_(g_.Q * (channels_last_ ? g_.C : 1)),
-        parts_(std::clamp<int64_t>(lines_ * windows_ * g_.R * g_.S / kPlacesWorthAThread, 1, lines.parts)),
+        parts_(std::min(parts_worth(lines_ * windows_ * g_.R * g_.S, kPlacesWorthAThread), lines.parts)),
         x_(result.as<float>()),
         y_(out.y.as<float>()),
         values_(lines.values),

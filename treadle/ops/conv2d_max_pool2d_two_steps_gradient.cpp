@@ -31,8 +31,16 @@ struct Pooled {
 /// result = the gradient of the convolution's result.
 class Scatter {
  public:
-  /// `places`: scratch memory for scratch_size() numbers.
-  Scatter(const Pooled& pooled, const TensorView& result, const Pool2dGeometry& pool, int32_t* places)
+  /// Scratch memory: the places of a window, for each part.
+  struct Scratch {
+    int64_t parts;
+    int32_t* places;
+
+    Scratch(const Call& call, const Conv2dMaxPool2dGeometry& g)
+        : parts(num_threads()), places(call.workspace<int32_t>(parts * g.conv.K)) {}
+  };
+
+  Scatter(const Pooled& pooled, const TensorView& result, const Pool2dGeometry& pool, const Scratch& scratch)
       : g_(pool),
         choices_(make_operand4(pooled.choice)),
         rows_(whole_rows(g_)),
@@ -40,7 +48,7 @@ class Scatter {
         result_(result.as<float>()),
         dy_(pooled.dy.as<float>()),
         choice_(pooled.choice.as<uint8_t>()),
-        places_(places) {
+        scratch_(scratch) {
     constexpr int64_t kVector = 8;  // with fewer channels the row kernel has none
     in_rows_ = pooled.channels_last() && !result.contiguous() && g_.C >= kVector;
     channels_last_ = !result.contiguous();
@@ -48,26 +56,24 @@ class Scatter {
       offsets_[place] = g_.x.at(0, 0, place / g_.S, place % g_.S);
   }
 
-  static int64_t scratch_size(const Conv2dMaxPool2dGeometry& g) { return num_threads() * g.conv.K; }
-
   /// Images, or where no row of the result belongs to windows of two rows, rows of windows.
   void run() const {
     const bool by_rows = !windows_overlap(g_.R, g_.stride.height);
     const int64_t steps = by_rows ? g_.P : 1, items = g_.N * steps;
     const int64_t work = items * g_.P / steps * g_.Q * g_.C * g_.R * g_.S;
-    const int64_t parts = std::clamp<int64_t>(work / kPlacesWorthAThread, 1, num_threads());
-    for_each_part(parts, items, [&](int64_t part, int64_t first, int64_t last) {
-      WindowTaps<float*> taps(g_);
-      for (int64_t i = first; i < last; ++i) {
-        const int64_t n = i / steps, p = by_rows ? i % steps : 0, end = by_rows ? p + 1 : g_.P;
-        clear(n, p, end);
-        for (int64_t row = p; row < end; ++row)
-          if (in_rows_)
-            add_channels(taps, n, row, places_ + part * g_.C);
-          else
-            for (int64_t k = 0; k < g_.C; ++k) add_windows(n, k, row);
-      }
-    });
+    for_each_part(std::min(parts_worth(work, kPlacesWorthAThread), scratch_.parts), items,
+                  [&](int64_t part, int64_t first, int64_t last) {
+                    WindowTaps<float*> taps(g_);
+                    for (int64_t i = first; i < last; ++i) {
+                      const int64_t n = i / steps, p = by_rows ? i % steps : 0, end = by_rows ? p + 1 : g_.P;
+                      clear(n, p, end);
+                      for (int64_t row = p; row < end; ++row)
+                        if (in_rows_)
+                          add_channels(taps, n, row, scratch_.places + part * g_.C);
+                        else
+                          for (int64_t k = 0; k < g_.C; ++k) add_windows(n, k, row);
+                    }
+                  });
   }
 
  private:
@@ -125,7 +131,7 @@ class Scatter {
   float* result_;
   const float* dy_;
   const uint8_t* choice_;
-  int32_t* places_;  ///< of a window, for each part
+  const Scratch scratch_;
   bool in_rows_, channels_last_;
   int64_t offsets_[256] = {};  ///< of a place from its window's first
 };
@@ -233,12 +239,12 @@ class InputGradientSteps {
   void run() const {
     const int64_t step = conv_.images_at_a_time(g_);
     float* data = call_.workspace<float>(step * g_.conv.K * g_.conv.P * g_.conv.Q);
-    int32_t* places = call_.workspace<int32_t>(Scatter::scratch_size(g_));
+    const Scatter::Scratch scratch(call_, g_);
     for (int64_t n = 0; n < g_.conv.N; n += step) {
       const int64_t count = std::min(step, g_.conv.N - n);
       const TensorView result = result_of(count, data);
       const Pooled part = pooled_.images(n, count);
-      Scatter(part, result, two_steps::pool_over(result, part.dy, options_), places).run();
+      Scatter(part, result, two_steps::pool_over(result, part.dy, options_), scratch).run();
       conv_.run(std::array{result, w_}, two_steps::images_of(dx_, n, count));
     }
   }
@@ -275,7 +281,7 @@ class WeightGradientSteps {
   void run() const {
     const TensorView result = result_of(call_.workspace<float>(g_.conv.y.numel()));
     const Pool2dGeometry pool = two_steps::pool_over(result, pooled_.dy, options_);
-    Scatter(pooled_, result, pool, call_.workspace<int32_t>(Scatter::scratch_size(g_))).run();
+    Scatter(pooled_, result, pool, Scatter::Scratch(call_, g_)).run();
     conv_.run(std::array{x_, result}, call_.output());
     BiasGradient(call_, pooled_, pool).run(call_.output(1));
   }

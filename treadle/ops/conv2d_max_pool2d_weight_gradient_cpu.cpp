@@ -77,7 +77,7 @@ class FilterLists {
   /// Adds what the lists of some filters name in the planes of the chunk that is number `at` at hand to the
   /// sums of their group's filters.
   void add(int64_t at, int64_t band, Range filters, const float* planes, float* sums) const {
-    cpu::add_windows(filters.count(), lists_ + index(at, band, filters.first), values_, offsets_,
+    cpu::add_windows(filters.size(), lists_ + index(at, band, filters.begin), values_, offsets_,
                      planes_.window, planes, planes_.steps, sums, planes_.filter_steps);
   }
   /// The sum of all gradients of a filter, when all chunks have been listed.
@@ -120,14 +120,14 @@ class FilterLists {
   /// The rows as they lie, or transposed into `scratch`.
   template <class T>
   Rows<T> rows_of(const TensorView& view, Range images, Range windows, Range k, T* scratch) const {
-    const int64_t plane = cuts_.pooled_rows * cuts_.pooled_width, size = k.count() * windows.count();
+    const int64_t plane = cuts_.pooled_rows * cuts_.pooled_width, size = k.size() * windows.size();
     const T* first = view.as<T>();
     if (view.contiguous())
-      return {first + (images.first * filters() + k.first) * plane + windows.first, filters() * plane, plane};
-    for (int64_t n = images.first; n < images.end; ++n)
-      cpu::transpose(windows.count(), k.count(), first + (n * plane + windows.first) * filters() + k.first,
-                     filters(), scratch + (n - images.first) * size, windows.count());
-    return {scratch, size, windows.count()};
+      return {first + (images.begin * filters() + k.begin) * plane + windows.begin, filters() * plane, plane};
+    for (int64_t n = images.begin; n < images.end; ++n)
+      cpu::transpose(windows.size(), k.size(), first + (n * plane + windows.begin) * filters() + k.begin,
+                     filters(), scratch + (n - images.begin) * size, windows.size());
+    return {scratch, size, windows.size()};
   }
 
   /// The choices without those of places outside the convolution's result; may be done in place.
@@ -137,12 +137,12 @@ class FilterLists {
     uint8_t* to = scratch;
     for (int64_t n = 0; n < images; ++n)
       for (int64_t k = 0; k < filters; ++k)
-        for (int64_t i = 0; i < windows.count(); ++i) {
-          const int64_t window = windows.first + i;
+        for (int64_t i = 0; i < windows.size(); ++i) {
+          const int64_t window = windows.begin + i;
           const uint8_t place = choice.of(n, k)[i];
           *to++ = chosen_place(pool, window / pool.Q, window % pool.Q, place).row < 0 ? kNoChoice : place;
         }
-    return {scratch, filters * windows.count(), windows.count()};
+    return {scratch, filters * windows.size(), windows.size()};
   }
 
   void list_filters(int64_t first_chunk, int64_t at, int64_t band, Range k, int64_t thread) const {
@@ -150,16 +150,16 @@ class FilterLists {
     uint8_t* scratch = choice_rows_ + thread * rows_size_;
     const auto dy = rows_of(dy_, images, windows, k, dy_rows_ + thread * rows_size_);
     auto choice = rows_of(choice_, images, windows, k, scratch);
-    if (!windows_lie_inside_) choice = places_inside(choice, images.count(), windows, k.count(), scratch);
-    const cpu::PlaceOffsets places{windows_ + windows.first, places_.data(), int32_t(planes_.g.places()),
+    if (!windows_lie_inside_) choice = places_inside(choice, images.size(), windows, k.size(), scratch);
+    const cpu::PlaceOffsets places{windows_ + windows.begin, places_.data(), int32_t(planes_.g.places()),
                                    int32_t(planes_.size)};
-    for (int64_t i = 0; i < k.count(); ++i) {
+    for (int64_t i = 0; i < k.size(); ++i) {
       const cpu::FilterRows rows{dy.of(0, i),       choice.of(0, i), dy.image_step,
-                                 choice.image_step, images.count(),  windows.count()};
-      const int64_t list = index(at, band, k.first + i), begin = list * cuts_.capacity;
+                                 choice.image_step, images.size(),   windows.size()};
+      const int64_t list = index(at, band, k.begin + i), begin = list * cuts_.capacity;
       const int64_t count = cpu::list_of_filter(rows, places, values_ + begin, offsets_ + begin,
                                                 sums_ + first_chunk * cuts_.bands * filters() + list);
-      lists_[list] = {begin, begin + count, (k.first + i) % planes_.g.conv.filters * planes_.filter_size};
+      lists_[list] = {begin, begin + count, (k.begin + i) % planes_.g.conv.filters * planes_.filter_size};
     }
   }
 
@@ -201,8 +201,7 @@ class WeightGradient {
       for_each_item(threads_, lists_.pieces(chunks), products,
                     [&](int64_t thread, int64_t piece) { lists_.list(first, piece, thread); });
       for_each_item(threads_, runs_.count() * parts_, products, [&](int64_t thread, int64_t item) {
-        add_chunks({first, first + chunks}, item / parts_,
-                   part_of(planes_.g.conv.filters, item % parts_, parts_),
+        add_chunks({first, first + chunks}, item / parts_, Cut(planes_.g.conv.filters, parts_)[item % parts_],
                    scratch_ + thread * runs_.plane_size);
       });
     }
@@ -217,28 +216,28 @@ class WeightGradient {
   /// `filters` are some of the group's.
   void add_chunks(Range chunks, int64_t run, Range filters, float* scratch) const {
     std::fill_n(scratch, runs_.plane_size, 0.0f);
-    if (chunks.first == 0)
+    if (chunks.begin == 0)
       runs_.for_each_block(run, [&](const ChannelBlock& block, int64_t) {
-        std::fill(sums_of(block, filters.first), sums_of(block, filters.end), 0.0f);
+        std::fill(sums_of(block, filters.begin), sums_of(block, filters.end), 0.0f);
       });
-    for (int64_t at = 0; at < chunks.count(); ++at)
-      add_chunk(lists_.cuts().images_of(chunks.first + at), at, run, filters, scratch);
+    for (int64_t at = 0; at < chunks.size(); ++at)
+      add_chunk(lists_.cuts().images_of(chunks.begin + at), at, run, filters, scratch);
     if (chunks.end == lists_.cuts().chunks)
       runs_.for_each_block(run, [&](const ChannelBlock& block, int64_t) {
-        for (int64_t k = filters.first; k < filters.end; ++k)
+        for (int64_t k = filters.begin; k < filters.end; ++k)
           planes_.scatter_taps(block, sums_of(block, k), dw_ + runs_.taps_of(block, k));
       });
   }
 
   void add_chunk(Range images, int64_t at, int64_t run, Range filters, float* scratch) const {
     runs_.for_each_block(run, [&](const ChannelBlock& block, int64_t i) {
-      for (int64_t n = images.first; n < images.end; ++n)
-        planes_.gather(block, n, x_, scratch + i * runs_.block_size + (n - images.first) * planes_.size);
+      for (int64_t n = images.begin; n < images.end; ++n)
+        planes_.gather(block, n, x_, scratch + i * runs_.block_size + (n - images.begin) * planes_.size);
     });
     runs_.for_each_block(run, [&](const ChannelBlock& block, int64_t i) {
       const int64_t first = block.group * planes_.g.conv.filters;
       for (int64_t band = 0; band < lists_.cuts().bands; ++band)
-        lists_.add(at, band, {first + filters.first, first + filters.end}, scratch + i * runs_.block_size,
+        lists_.add(at, band, {first + filters.begin, first + filters.end}, scratch + i * runs_.block_size,
                    sums_of(block, 0));
     });
   }

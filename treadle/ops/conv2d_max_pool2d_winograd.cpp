@@ -67,10 +67,9 @@ void run_winograd(const Call& call) {
   const int64_t channels = g.conv.C, windows = g.conv.N * g.pool.P * g.pool.Q;
   const int64_t blocks = (g.conv.K + cpu::kWinogradFilters - 1) / cpu::kWinogradFilters;
   const int64_t parts = parts_of(windows * 16 * channels * g.conv.K), most = cpu::winograd_windows(channels);
-  int64_t batches = divide_up(windows, most), slices = 1, size = divide_up(windows, batches);
-  if (batches < parts) {
-    slices = std::min(blocks, divide_up(parts, batches));
-  } else {
+  int64_t batches = divide_up(windows, most), size = divide_up(windows, batches);
+  const Cut slices(blocks, divide_up(parts, batches));
+  if (batches >= parts) {
     const int64_t wanted = divide_up(windows, parts * kBatchesPerThread);
     size =
         std::clamp(divide_up(wanted, kFewestWindows) * kFewestWindows, std::min(kFewestWindows, most), most);
@@ -81,14 +80,14 @@ void run_winograd(const Call& call) {
   const cpu::PooledOutput output = output_of(call, g);
   const int64_t scratch_bytes = whole_lines(cpu::winograd_scratch_size(channels, size));
   std::byte* scratch = call.workspace<std::byte>(parts * scratch_bytes);
-  for_each_part(parts, batches * slices, [&](int64_t part, int64_t first, int64_t last) {
+  for_each_part(parts, batches * slices.parts(), [&](int64_t part, int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      const int64_t slice = i / batches, batch = i % batches;
-      cpu::winograd_max_pool(
-          images,
-          {size * batch, std::min(size * (batch + 1), windows), blocks * slice / slices,
-           blocks * (slice + 1) / slices, g.conv.K, transformed, scratch + part * scratch_bytes},
-          output);
+      const int64_t batch = i % batches;
+      const Range own = slices[i / batches];
+      cpu::winograd_max_pool(images,
+                             {size * batch, std::min(size * (batch + 1), windows), own.begin, own.end,
+                              g.conv.K, transformed, scratch + part * scratch_bytes},
+                             output);
     }
   });
 }

@@ -16,15 +16,15 @@ constexpr int64_t kTile = 4;  ///< rows of a register tile, of which the larger 
 
 /// Each thread streams its own rows of b, unless there are few.
 void multiply_in_parts(const cpu::RowProduct& product) {
-  const int64_t parts = parts_of(product.M * product.N * product.K);
-  for_each_part(parts, [&](int64_t index) {
+  const int64_t wanted = parts_of(product.M * product.N * product.K);
+  const bool by_columns = product.N >= 2 * kLine * wanted || product.N >= product.M;
+  const Cut cut = by_columns ? Cut(product.N, wanted, kLine) : Cut(product.M, wanted, kTile);
+  for_each_part(cut, [&](int64_t, Range r) {
     cpu::RowProduct p = product;
-    if (p.N >= 2 * kLine * parts || p.N >= p.M) {
-      const Range r = part_of(p.N, index, parts, kLine);
+    if (by_columns) {
       p.N = r.size(), p.b += r.begin * p.b_row, p.c += r.begin;
       if (p.bias) p.bias += r.begin;
     } else {
-      const Range r = part_of(p.M, index, parts, kTile);
       p.M = r.size(), p.a += r.begin * p.a_row, p.c += r.begin * p.c_row;
     }
     cpu::multiply_rows(p);
@@ -33,24 +33,25 @@ void multiply_in_parts(const cpu::RowProduct& product) {
 
 /// Each thread gets whole rows of c: writing rows by halves, it would fetch the other's lines ahead. Where b
 /// is larger than c, or packed from columns, each thread has its own columns of it. Calls also(index, parts)
-/// on the thread that made a part.
+/// on the thread that made a part, and once where there are no products.
 template <class Also>
 void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also also) {
-  const int64_t parts = parts_of(product.M * product.N * product.K);
+  const int64_t wanted = parts_of(product.M * product.N * product.K);
+  const bool by_columns = (product.K > product.M || product.b_column != 1) && product.N >= kLine * wanted;
+  const Cut cut = by_columns ? Cut(product.N, wanted, kLine) : Cut(product.M, wanted, kTile);
+  if (cut.parts() == 0) return also(0, 1);
   const int64_t size = in_lines(cpu::panel_scratch(product));
-  float* scratch = call.workspace<float>(size * parts);
-  for_each_part(parts, [&](int64_t index) {
+  float* scratch = call.workspace<float>(size * cut.parts());
+  for_each_part(cut, [&](int64_t index, Range r) {
     cpu::PanelProduct p = product;
-    if ((p.K > p.M || p.b_column != 1) && p.N >= kLine * parts) {
-      const Range r = part_of(p.N, index, parts, kLine);
+    if (by_columns) {
       p.N = r.size(), p.b += r.begin * p.b_column, p.c += r.begin;
       if (p.bias) p.bias += r.begin;
     } else {
-      const Range r = part_of(p.M, index, parts, kTile);
       p.M = r.size(), p.a += r.begin * p.a_row, p.c += r.begin * p.c_row;
     }
     cpu::multiply_panels(p, scratch + index * size);
-    also(index, parts);
+    also(index, cut.parts());
   });
 }
 
@@ -134,20 +135,20 @@ void add_parts(const cpu::PanelProduct& p, const float* sums) {
 }
 
 void multiply_by_inputs(const Call& call, const cpu::PanelProduct& product) {
-  const int64_t across = (parts_of(product.M * product.N * product.K) + kInputParts - 1) / kInputParts;
+  const int64_t wanted = (parts_of(product.M * product.N * product.K) + kInputParts - 1) / kInputParts;
+  const Cut inputs(product.K, kInputParts, kLine), columns(product.N, wanted, kLine);
   const int64_t size = in_lines(cpu::panel_scratch(product));
-  float* scratch = call.workspace<float>(size * across * kInputParts);
+  float* scratch = call.workspace<float>(size * columns.parts() * kInputParts);
   float* sums = call.workspace<float>(product.M * product.N * (kInputParts - 1));
-  for_each_part(across * kInputParts, [&](int64_t index) {
-    const int64_t part = index / across;
-    const Range inputs = part_of(product.K, part, kInputParts, kLine),
-                columns = part_of(product.N, index % across, across, kLine);
+  for_each_part(columns.parts() * kInputParts, [&](int64_t index) {
+    const int64_t part = index / columns.parts();
+    const Range own = columns[index % columns.parts()], terms = inputs[part];
     cpu::PanelProduct p = product;
-    p.K = inputs.size(), p.a += inputs.begin * p.a_column, p.b += inputs.begin * p.b_row + columns.begin;
-    p.N = columns.size(), p.relu = false;
+    p.K = terms.size(), p.a += terms.begin * p.a_column, p.b += terms.begin * p.b_row + own.begin;
+    p.N = own.size(), p.relu = false;
     if (part > 0) p.c = sums + (part - 1) * product.M * product.N, p.c_row = product.N, p.bias = nullptr;
-    p.c += columns.begin;
-    if (p.bias) p.bias += columns.begin;
+    p.c += own.begin;
+    if (p.bias) p.bias += own.begin;
     cpu::multiply_panels(p, scratch + index * size);
   });
   add_parts(product, sums);
@@ -212,8 +213,9 @@ void run_weight_gradient(const Call& call) {
   float* db = call.outputs.size() > 1 ? call.output(1).as<float>() : nullptr;
   const bool by_input = !takes_weight_product(x, dy, dw, false);
   multiply_in_parts(call, weight_product(x, dy, dw, by_input), [&](int64_t index, int64_t parts) {
-    const Range r = part_of(dy.shape[1], index, parts, kLine);
-    if (db) sum_over_batch(dy, r.begin, r.size(), db + r.begin);
+    const Cut outputs(dy.shape[1], parts, kLine);
+    if (!db || index >= outputs.parts()) return;
+    sum_over_batch(dy, outputs[index].begin, outputs[index].size(), db + outputs[index].begin);
   });
 }
 
@@ -235,8 +237,9 @@ void run_sgd_update(const Call& call) {
   product.update = true, product.rate = rate, product.weight_decay = decay;
   float* sums = p.b ? call.workspace<float>(p.out) : nullptr;
   multiply_in_parts(call, product, [&](int64_t index, int64_t parts) {
-    const Range r = part_of(p.out, index, parts, kLine);
-    if (p.b) update_bias(p, dy, r, rate, decay, sums + r.begin);
+    const Cut outputs(p.out, parts, kLine);
+    if (!p.b || index >= outputs.parts()) return;
+    update_bias(p, dy, outputs[index], rate, decay, sums + outputs[index].begin);
   });
 }
 

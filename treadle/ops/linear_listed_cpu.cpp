@@ -35,13 +35,13 @@ cpu::ListedProduct listed_product(const Call& call, bool relu) {
 /// Each thread sums over its own inputs, so that the rows of w stay in its cache for the gradients. The
 /// number of parts does not depend on threads, and with it no sum.
 void multiply_few_rows(const Call& call, const cpu::ListedProduct& product) {
-  const int64_t parts = std::clamp<int64_t>(product.in / kInputsOfPart, 1, kMostParts);
+  const Cut inputs(product.in, std::clamp<int64_t>(product.in / kInputsOfPart, 1, kMostParts), kLine);
+  const int64_t parts = inputs.parts();
   const int64_t size = in_lines(cpu::listed_product_scratch(product.N));
   const int64_t partial = in_lines(product.N * product.out);
   float* scratch = call.workspace<float>((size + partial) * parts);
   float* sums = scratch + size * parts;
-  for_each_part(parts, [&](int64_t index) {
-    const Range r = part_of(product.in, index, parts, kLine);
+  for_each_part(inputs, [&](int64_t index, Range r) {
     cpu::ListedProduct p = product;
     p.in = r.size(), p.x += r.begin, p.w += r.begin * p.w_row, p.bias = nullptr, p.relu = false;
     p.y = sums + index * partial, p.y_row = p.out;
@@ -59,12 +59,11 @@ void multiply_few_rows(const Call& call, const cpu::ListedProduct& product) {
 void multiply_many_rows(const Call& call, const cpu::ListedProduct& product) {
   constexpr int64_t kColumns = 64;
   const int64_t parts = parts_of(product.N * product.in * product.out / 4);
-  const int64_t across = std::min(parts, (product.out + kColumns - 1) / kColumns), down = parts / across;
+  const Cut across(product.out, parts, kColumns), down(product.N, parts / across.parts());
   const int64_t size = in_lines(cpu::listed_product_scratch(product.N));
-  float* scratch = call.workspace<float>(size * across * down);
-  for_each_part(across * down, [&](int64_t index) {
-    const Range columns = part_of(product.out, index % across, across, kColumns);
-    const Range rows = part_of(product.N, index / across, down, 1);
+  float* scratch = call.workspace<float>(size * across.parts() * down.parts());
+  for_each_part(across.parts() * down.parts(), [&](int64_t index) {
+    const Range columns = across[index % across.parts()], rows = down[index / across.parts()];
     cpu::ListedProduct p = product;
     p.N = rows.size(), p.x += rows.begin * p.x_row, p.out = columns.size(), p.w += columns.begin;
     p.y += rows.begin * p.y_row + columns.begin;
@@ -99,11 +98,10 @@ void for_inputs_in_parts(const Call& call, const cpu::ListedGradient& gradient, 
   constexpr int64_t kPartsPerThread = 3;  // x has more zeros in some places than in others
   const int64_t threads = parts_of(gradient.N * gradient.in * gradient.out / 4);
   const bool few = gradient.N <= kFewRows || threads == 1;
-  const int64_t parts = few ? threads : threads * kPartsPerThread;
+  const Cut inputs(gradient.in, few ? threads : threads * kPartsPerThread, kLine);
   const int64_t size = in_lines(cpu::listed_gradient_scratch(gradient.N, gradient.out));
-  float* scratch = call.workspace<float>(size * parts);
-  for_each_part(parts, [&](int64_t index) {
-    const Range r = part_of(gradient.in, index, parts, kLine);
+  float* scratch = call.workspace<float>(size * inputs.parts());
+  for_each_part(inputs, [&](int64_t index, Range r) {
     cpu::ListedGradient part = gradient;
     part.in = r.size(), part.x += r.begin;
     run(part, r.begin, scratch + index * size);

@@ -9,33 +9,27 @@
 
 namespace treadle::linear_parts {
 
-struct Range {
-  int64_t begin, end;
-  int64_t size() const { return end - begin; }
-};
-
 constexpr int64_t kLine = 16;  ///< floats of a cache line
 
 /// Rounded up to whole cache lines.
 constexpr int64_t in_lines(int64_t floats) { return (floats + kLine - 1) / kLine * kLine; }
 
-/// Part `index` of `parts` of an extent, cut at multiples of `step`.
-inline Range part_of(int64_t extent, int64_t index, int64_t parts, int64_t step) {
-  const int64_t steps = (extent + step - 1) / step;
-  auto cut = [&](int64_t i) { return std::min(steps * i / parts * step, extent); };
-  return {cut(index), cut(index + 1)};
-}
-
 /// Parts that a product is worth: waking a thread costs as much as some ten thousand products.
 inline int64_t parts_of(int64_t products) {
   constexpr int64_t kProductsPerPart = 50'000;
-  return std::clamp<int64_t>(products / kProductsPerPart, 1, num_threads());
+  return parts_worth(products, kProductsPerPart);
 }
 
 /// Calls run(index) for every part, spread over threads.
 template <class Run>
 void for_each_part(int64_t parts, Run run) {
   parallel_for_each(parts, num_threads(), [&](int64_t, int64_t i) { run(i); });
+}
+
+/// Calls run(index, range) for every part of a cut, spread over threads.
+template <class Run>
+void for_each_part(const Cut& cut, Run run) {
+  for_each_part(cut.parts(), [&](int64_t i) { run(i, cut[i]); });
 }
 
 inline bool has_unit_step(int64_t extent, int64_t stride) { return extent <= 1 || stride == 1; }

@@ -14,11 +14,10 @@ struct BlockSize {
   int64_t rows, columns;
 };
 
-inline BlockSize block_size(const MatrixProduct& p, int threads) {
+inline BlockSize block_size(const MatrixProduct& p) {
   constexpr int64_t kMultiple = 16;               // a cache line of floats, and whole register tiles
   constexpr int64_t kProductsPerBlock = 100'000;  // a few microseconds: less is not worth waking a thread
-  const int64_t wanted =
-      std::clamp<int64_t>(p.outputs() * std::max<int64_t>(p.K, 1) / kProductsPerBlock, 1, threads);
+  const int64_t wanted = parts_worth(p.outputs() * std::max<int64_t>(p.K, 1), kProductsPerBlock);
   int64_t pieces = (wanted + p.batch.numel - 1) / p.batch.numel;
   auto cut = [&](int64_t extent) {
     const int64_t size = ((extent + pieces - 1) / pieces + kMultiple - 1) / kMultiple * kMultiple;
@@ -57,7 +56,7 @@ inline MatrixProduct block_of(const MatrixProduct& p, int64_t index, int64_t row
 /// Calls run(block) for blocks that cover the product, on several threads when it is large.
 template <class Run>
 void for_each_block(const MatrixProduct& p, Run run) {
-  const BlockSize size = block_size(p, num_threads());
+  const BlockSize size = block_size(p);
   const int64_t across = (p.N + size.columns - 1) / size.columns, down = (p.M + size.rows - 1) / size.rows;
   const int64_t products = size.rows * size.columns * std::max<int64_t>(p.K, 1);
   parallel_for(

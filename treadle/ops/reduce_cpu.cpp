@@ -84,8 +84,9 @@ template <class T, class SumPiece>
 void sum_in_pieces(const Call& call, const ReducePlan& plan, int64_t items, int64_t width,
                    const SumTarget<T>& target, SumPiece sum_piece) {
   const int64_t reduced = plan.reduced.numel, outputs = plan.kept.numel, per_item = reduced * width;
-  const int64_t splits = splits_for(items, per_item, reduced);
-  if (splits == 1) {
+  const Cut cut(reduced, splits_for(items, per_item, reduced));
+  const int64_t splits = cut.parts();
+  if (splits <= 1) {
     parallel_for(items, items_worth_a_thread(per_item), [&](int64_t begin, int64_t end) {
       for (int64_t item = begin; item < end; ++item)
         sum_piece(item, 0, reduced, [&](int64_t output, Total<T> total) { target.write(output, total); });
@@ -96,7 +97,7 @@ void sum_in_pieces(const Call& call, const ReducePlan& plan, int64_t items, int6
   parallel_for(items * splits, items_worth_a_thread(per_item / splits), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t split = i % splits;
-      sum_piece(i / splits, reduced * split / splits, reduced * (split + 1) / splits,
+      sum_piece(i / splits, cut[split].begin, cut[split].end,
                 [&](int64_t output, Total<T> total) { pieces[split * outputs + output] = total; });
     }
   });

@@ -28,15 +28,12 @@ TreadleOnednnTensor images(const TensorView& batch, int64_t begin, int64_t end) 
 
 /// Slices of a batch of N images: one for each thread, whether or not they are free, so that sums over slices
 /// always add up in the same way.
-int64_t slices_of(int64_t N) { return std::min<int64_t>(N, num_threads()); }
+Cut slices_of(int64_t N) { return Cut(N, num_threads()); }
 
 /// Calls f(slice, first image, end) for every slice, spread over threads.
 template <class F>
-void for_each_slice(int64_t N, F f) {
-  const int64_t slices = slices_of(N);
-  parallel_for(slices, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t slice = begin; slice < end; ++slice) f(slice, N * slice / slices, N * (slice + 1) / slices);
-  });
+void for_each_slice(const Cut& slices, F f) {
+  parallel_for_parts(slices, [&](int64_t slice, Range images) { f(slice, images.begin, images.end); });
 }
 
 /// Makes images [begin, end) of y, then calls then(first element, number of elements): images lie densely.
@@ -54,7 +51,7 @@ void convolve(const Call& call, int64_t begin, int64_t end, Then then) {
 }
 
 void run_forward(const Call& call) {
-  for_each_slice(call.input(0).shape[0], [&](int64_t, int64_t begin, int64_t end) {
+  for_each_slice(slices_of(call.input(0).shape[0]), [&](int64_t, int64_t begin, int64_t end) {
     convolve(call, begin, end, [](float*, int64_t) {});
   });
 }
@@ -64,7 +61,7 @@ void run_forward_relu(const Call& call) {
   constexpr int64_t kInCache = 64 * 1024;  // elements
   const TensorView& y = call.output();
   const int64_t step = std::max<int64_t>(kInCache * y.shape[0] / y.numel(), 1);
-  for_each_slice(y.shape[0], [&](int64_t, int64_t begin, int64_t end) {
+  for_each_slice(slices_of(y.shape[0]), [&](int64_t, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += step)
       convolve(call, i, std::min(i + step, end), [](float* values, int64_t count) {
         for (int64_t k = 0; k < count; ++k) values[k] = values[k] <= 0 ? 0 : values[k];
@@ -76,7 +73,7 @@ void run_input_gradient(const Call& call) {
   const TensorView &dy = call.input(0), &dx = call.output();
   const auto options = options_for_plugin(call.options<Conv2dInputGradientOptions>());
   const TreadleOnednnTensor w = describe(call.input(1));
-  for_each_slice(dy.shape[0], [&](int64_t, int64_t begin, int64_t end) {
+  for_each_slice(slices_of(dy.shape[0]), [&](int64_t, int64_t begin, int64_t end) {
     const auto part_dy = images(dy, begin, end), part_dx = images(dx, begin, end);
     call_plugin("conv2d_input_gradient", [&](char* message, size_t size) {
       return api()->conv2d_input_gradient(&options, &part_dy, &w, &part_dx, message, size);
@@ -100,9 +97,10 @@ void add_slices(const float* partial, int64_t slices, const TensorView& dw) {
 void run_weight_gradient(const Call& call) {
   const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
   const auto options = options_for_plugin(call.options<Conv2dWeightGradientOptions>());
-  const int64_t slices = slices_of(x.shape[0]);
-  float* partial = slices > 1 ? call.workspace<float>(slices * dw.numel()) : dw.as<float>();
-  for_each_slice(x.shape[0], [&](int64_t slice, int64_t begin, int64_t end) {
+  const Cut slices = slices_of(x.shape[0]);
+  const bool adds = slices.parts() > 1;
+  float* partial = adds ? call.workspace<float>(slices.parts() * dw.numel()) : dw.as<float>();
+  for_each_slice(slices, [&](int64_t slice, int64_t begin, int64_t end) {
     const auto part_x = images(x, begin, end), part_dy = images(dy, begin, end);
     TreadleOnednnTensor part_dw = describe(dw);
     part_dw.data = partial + slice * dw.numel();
@@ -110,7 +108,7 @@ void run_weight_gradient(const Call& call) {
       return api()->conv2d_weight_gradient(&options, &part_x, &part_dy, &part_dw, nullptr, message, size);
     });
   });
-  if (slices > 1) add_slices(partial, slices, dw);
+  if (adds) add_slices(partial, slices.parts(), dw);
 }
 
 bool takes_call(const Call& call) { return takes({&call.input(0), &call.input(1), &call.output()}); }
