@@ -6,6 +6,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/ops/avg_pool2d_geometry.h"
 #include "treadle/ops/pool2d_shape.h"
+#include "treadle/ops/window_reference.h"
 
 namespace treadle {
 namespace {
@@ -31,30 +32,31 @@ std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attribute
   return {image_spec(dx, o.channels_last, inputs[0].dtype)};
 }
 
-/// Calls f(x index, y index, places) for every place inside x of every window.
-template <class F>
-void for_each_place(const Shape& x, const Shape& y, const AvgPool2dOptions& options, F f) {
-  auto view_of = [](const Shape& shape) {
-    return TensorView{nullptr, DType::f64, shape, contiguous_strides(shape)};
-  };
-  const auto g = make_avg_pool2d_geometry(view_of(x), view_of(y), options);
-  for (int64_t n = 0; n < g.N; ++n)
-    for (int64_t c = 0; c < g.C; ++c)
-      for (int64_t p = 0; p < g.P; ++p)
-        for (int64_t q = 0; q < g.Q; ++q)
-          for (int64_t r = 0; r < g.R; ++r)
-            for (int64_t s = 0; s < g.S; ++s) {
-              const int64_t h = g.row(p, r), w = g.column(q, s);
-              if (g.inside(h, w)) f(g.x.at(n, c, h, w), g.y.at(n, c, p, q), double(g.places(p, q)));
-            }
+reference::Windows reference_windows(const Shape& x, const AvgPool2dOptions& o) {
+  const Pair stride{o.stride.height == 0 ? o.kernel.height : o.stride.height,
+                    o.stride.width == 0 ? o.kernel.width : o.stride.width};
+  return reference::windows_over(x, o.kernel, stride, o.padding, 1);
 }
 
-std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
+/// What the sum of each window is divided by: its taps, or those inside.
+std::vector<double> divisors(const reference::Windows& windows, bool count_include_pad) {
+  std::vector<double> inside(size_t(windows.count()), count_include_pad ? double(windows.taps()) : 0);
+  if (!count_include_pad)
+    for (const auto& tap : taps_inside(windows)) inside[tap.window] += 1;
+  return inside;
+}
+
+std::vector<ReferenceTensor> reference_forward(ReferenceInputs inputs, const Attributes& attributes) {
   auto& options = attributes.as<AvgPool2dOptions>();
   auto& x = inputs[0];
-  auto y = ReferenceTensor::zeros(output_shape("avg_pool2d", x.shape, options));
-  for_each_place(x.shape, y.shape, options,
-                 [&](int64_t i, int64_t o, double places) { y.values[o] += x.values[i] / places; });
+  const auto windows = reference_windows(x.shape, options);
+  const auto divisor = divisors(windows, options.count_include_pad);
+  auto y = ReferenceTensor::zeros(reference::windows_shape(x.shape, x.shape[1], windows));
+  const int64_t count = windows.count(), places = windows.places();
+  const auto inside = taps_inside(windows);
+  for (int64_t plane = 0; plane < x.shape[0] * x.shape[1]; ++plane)
+    for (const auto& [window, tap, place] : inside)
+      y.values[plane * count + window] += x.values[plane * places + place] / divisor[window];
   return {y};
 }
 
@@ -63,8 +65,13 @@ std::vector<ReferenceTensor> reference_gradient(ReferenceInputs inputs, const At
   auto& dy = inputs[0];
   auto dx =
       ReferenceTensor::zeros({dy.shape[0], dy.shape[1], options.input_size.height, options.input_size.width});
-  for_each_place(dx.shape, dy.shape, options,
-                 [&](int64_t i, int64_t o, double places) { dx.values[i] += dy.values[o] / places; });
+  const auto windows = reference_windows(dx.shape, options);
+  const auto divisor = divisors(windows, options.count_include_pad);
+  const int64_t count = windows.count(), places = windows.places();
+  const auto inside = taps_inside(windows);
+  for (int64_t plane = 0; plane < dx.shape[0] * dx.shape[1]; ++plane)
+    for (const auto& [window, tap, place] : inside)
+      dx.values[plane * places + place] += dy.values[plane * count + window] / divisor[window];
   return {dx};
 }
 
@@ -247,7 +254,7 @@ void register_avg_pool2d(Registry& registry) {
                 .summary = "y[n,c,p,q] = the mean of x[n,c,h,w] in the window",
                 .options = &schema_of<AvgPool2dOptions>(),
                 .infer = infer,
-                .reference = reference,
+                .reference = reference_forward,
                 .gradient = gradient,
                 .cases = cases,
                 .error = error});

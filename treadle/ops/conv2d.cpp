@@ -2,8 +2,8 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/conv2d_geometry.h"
 #include "treadle/ops/reduce.h"
+#include "treadle/ops/window_reference.h"
 
 namespace treadle {
 namespace {
@@ -94,33 +94,35 @@ std::vector<TensorSpec> infer_weight_gradient(Specs inputs, const Attributes& at
   return {TensorSpec::of(dw, inputs[0].dtype)};
 }
 
-TensorView view_of(const Shape& shape) { return {nullptr, DType::f64, shape, contiguous_strides(shape)}; }
-
-/// Calls f(x index, w index, y index) for every product of the convolution.
-template <class F>
-void for_each_product(const Shape& x, const Shape& w, const Shape& y, const Conv2dOptions& options, F f) {
-  const Conv2dGeometry g = make_conv2d_geometry(view_of(x), view_of(w), view_of(y), options);
-  for (int64_t n = 0; n < g.N; ++n)
-    for (int64_t k = 0; k < g.K; ++k)
-      for (int64_t p = 0; p < g.P; ++p)
-        for (int64_t q = 0; q < g.Q; ++q)
-          for (int64_t c = 0; c < g.channels; ++c)
-            for (int64_t r = 0; r < g.R; ++r)
-              for (int64_t s = 0; s < g.S; ++s) {
-                const int64_t h = g.row(p, r), v = g.column(q, s), channel = k / g.filters * g.channels + c;
-                if (g.inside(h, v)) f(g.x.at(n, channel, h, v), g.w.at(k, c, r, s), g.y.at(n, k, p, q));
-              }
+reference::Windows reference_windows(const Shape& x, const Shape& w, const Conv2dOptions& o) {
+  return reference::windows_over(x, {w[2], w[3]}, o.stride, o.padding, o.dilation);
 }
 
-std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
+/// Calls f(x index, w index, y index) for every product of the convolution; row-major.
+template <class F>
+void for_each_product(const Shape& x, const Shape& w, const Conv2dOptions& options, F f) {
+  const auto windows = reference_windows(x, w, options);
+  const int64_t C = x[1], K = w[0], channels = C / options.groups, filters = K / options.groups;
+  const int64_t places = windows.places(), taps = windows.taps(), count = windows.count();
+  const auto inside = taps_inside(windows);
+  for (int64_t n = 0; n < x[0]; ++n)
+    for (int64_t k = 0; k < K; ++k)
+      for (int64_t c = 0; c < channels; ++c)
+        for (const auto& [window, tap, place] : inside)
+          f((n * C + k / filters * channels + c) * places + place, (k * channels + c) * taps + tap,
+            (n * K + k) * count + window);
+}
+
+std::vector<ReferenceTensor> reference_forward(ReferenceInputs inputs, const Attributes& attributes) {
   auto& options = attributes.as<Conv2dOptions>();
   auto &x = inputs[0], &w = inputs[1];
-  auto y = ReferenceTensor::zeros(output_shape("conv2d", x.shape, w.shape, options));
+  const auto windows = reference_windows(x.shape, w.shape, options);
+  auto y = ReferenceTensor::zeros(reference::windows_shape(x.shape, w.shape[0], windows));
   if (inputs.size() > 2 && inputs[2].defined) {
     const int64_t plane = y.shape[2] * y.shape[3];
     for (int64_t i = 0; i < y.shape.numel(); ++i) y.values[i] = inputs[2].values[i / plane % y.shape[1]];
   }
-  for_each_product(x.shape, w.shape, y.shape, options,
+  for_each_product(x.shape, w.shape, options,
                    [&](int64_t i, int64_t j, int64_t o) { y.values[o] += x.values[i] * w.values[j]; });
   return {y};
 }
@@ -130,7 +132,7 @@ std::vector<ReferenceTensor> reference_input_gradient(ReferenceInputs inputs, co
   auto &dy = inputs[0], &w = inputs[1];
   auto dx = ReferenceTensor::zeros(
       {dy.shape[0], w.shape[1] * options.groups, options.input_size.height, options.input_size.width});
-  for_each_product(dx.shape, w.shape, dy.shape, options,
+  for_each_product(dx.shape, w.shape, options,
                    [&](int64_t i, int64_t j, int64_t o) { dx.values[i] += dy.values[o] * w.values[j]; });
   return {dx};
 }
@@ -140,7 +142,7 @@ std::vector<ReferenceTensor> reference_weight_gradient(ReferenceInputs inputs, c
   auto &x = inputs[0], &dy = inputs[1];
   auto dw = ReferenceTensor::zeros(
       {dy.shape[1], x.shape[1] / options.groups, options.kernel_size.height, options.kernel_size.width});
-  for_each_product(x.shape, dw.shape, dy.shape, options,
+  for_each_product(x.shape, dw.shape, options,
                    [&](int64_t i, int64_t j, int64_t o) { dw.values[j] += x.values[i] * dy.values[o]; });
   return {dw};
 }
@@ -273,7 +275,7 @@ void register_conv2d(Registry& registry) {
                 .summary = "y[n,k,p,q] = Σ x[n,c,p·stride+r·dilation−padding,…]·w[k,c,r,s] + b[k] over c,r,s",
                 .options = &schema_of<Conv2dOptions>(),
                 .infer = infer,
-                .reference = reference,
+                .reference = reference_forward,
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "treadle/graph/registry.h"
-#include "treadle/ops/conv2d_max_pool2d_geometry.h"
 #include "treadle/ops/pool2d_shape.h"
+#include "treadle/ops/window_reference.h"
 
 namespace treadle {
 namespace {
@@ -88,80 +88,66 @@ std::vector<TensorSpec> infer_weight_gradient(Specs inputs, const Attributes& at
   return {w, TensorSpec::of({dw[0]}, x.dtype)};
 }
 
-/// The numbers of the call with all operands row-major.
-Conv2dMaxPool2dGeometry row_major_geometry(const Shape& x, const Shape& w, const Shape& y,
-                                           const Conv2dMaxPool2dOptions& options) {
-  auto view_of = [](const Shape& shape) {
-    return TensorView{nullptr, DType::f64, shape, contiguous_strides(shape)};
-  };
-  return make_conv2d_max_pool2d_geometry(view_of(x), view_of(w), view_of(y), options);
+/// Pooling windows over the convolution's result.
+reference::Windows pooling_windows(const Shape& result, const Conv2dMaxPool2dOptions& o) {
+  const Pair stride{o.pool_stride.height == 0 ? o.pool_kernel.height : o.pool_stride.height,
+                    o.pool_stride.width == 0 ? o.pool_kernel.width : o.pool_stride.width};
+  return reference::windows_over(result, o.pool_kernel, stride, o.pool_padding, 1);
 }
 
-Shape shape_of(const Operand4& operand) {
-  const int64_t* extents = operand.extents;
-  return {extents[0], extents[1], extents[2], extents[3]};
-}
-
-/// The same before the shape of y is known.
-Conv2dMaxPool2dGeometry forward_geometry(const Shape& x, const Shape& w,
-                                         const Conv2dMaxPool2dOptions& options) {
-  const Shape result = shape_of(row_major_geometry(x, w, x, options).conv.y);
-  return row_major_geometry(x, w, pooled_shape("conv2d_max_pool2d", result, options), options);
-}
-
-/// Calls f(p, q, element of y) for every window of every plane; element counts from the plane's first.
-template <class F>
-void for_each_window(const Pool2dGeometry& pool, F f) {
-  for (int64_t i = 0; i < pool.y.numel(); ++i) f(i / pool.Q % pool.P, i % pool.Q, i);
+/// The convolution's own windows.
+reference::Windows convolution_windows(const Shape& x, const Shape& w, const Conv2dOptions& o) {
+  return reference::windows_over(x, {w[2], w[3]}, o.stride, o.padding, o.dilation);
 }
 
 struct Largest {
   double value = -std::numeric_limits<double>::infinity();
-  int64_t place = kNoChoice;
+  int64_t tap = kNoChoice;
 };
 
-/// The first largest place of window (p, q); value_at(h, w) is the convolution's result.
+/// The first largest place of a window; value_at(place) is the convolution's result.
 template <class ValueAt>
-Largest largest_in_window(const Pool2dGeometry& pool, int64_t p, int64_t q, ValueAt value_at) {
+Largest largest_in_window(const reference::Windows& pool, int64_t window, ValueAt value_at) {
   Largest best;
-  for (int64_t place = 0; place < pool.R * pool.S; ++place) {
-    const int64_t h = pool.row(p, place / pool.S), w = pool.column(q, place % pool.S);
-    if (!pool.inside(h, w)) continue;
-    const double value = value_at(h, w);
-    if (best.place == kNoChoice || (value > best.value || (std::isnan(value) && !std::isnan(best.value))))
-      best = {value, place};
+  for (int64_t tap = 0; tap < pool.taps(); ++tap) {
+    const int64_t place = pool.place(window, tap);
+    if (place < 0) continue;
+    const double value = value_at(place);
+    if (best.tap == kNoChoice || value > best.value || (std::isnan(value) && !std::isnan(best.value)))
+      best = {value, tap};
   }
   return best;
 }
 
-std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
+std::vector<ReferenceTensor> reference_forward(ReferenceInputs inputs, const Attributes& attributes) {
   static const Op& conv = op_named("conv2d");
   auto& options = attributes.as<Conv2dMaxPool2dOptions>();
   const ReferenceTensor result = conv.reference(inputs, convolution(options))[0];
-  const Pool2dGeometry pool = forward_geometry(inputs[0].shape, inputs[1].shape, options).pool;
-  auto y = ReferenceTensor::zeros(shape_of(pool.y)), choice = y;
-  for_each_window(pool, [&](int64_t p, int64_t q, int64_t i) {
-    const double* plane = result.values.data() + i / (pool.P * pool.Q) * pool.H * pool.W;
-    const Largest best =
-        largest_in_window(pool, p, q, [&](int64_t h, int64_t w) { return plane[h * pool.W + w]; });
+  const auto pool = pooling_windows(result.shape, options);
+  auto y = ReferenceTensor::zeros(reference::windows_shape(result.shape, result.shape[1], pool)), choice = y;
+  const int64_t windows = pool.count();
+  for (int64_t i = 0; i < y.shape.numel(); ++i) {
+    const double* plane = result.values.data() + i / windows * pool.places();
+    const Largest best = largest_in_window(pool, i % windows, [&](int64_t place) { return plane[place]; });
     const bool closed = options.relu && !(best.value > 0);
     y.values[i] = closed && !std::isnan(best.value) ? 0 : best.value;
-    choice.values[i] = double(closed ? kNoChoice : best.place);
-  });
+    choice.values[i] = double(closed ? kNoChoice : best.tap);
+  }
   if (!options.choice) return {y};
   return {y, choice};
 }
 
-/// The convolution's result at filter k and place (h, w) of image n.
-double result_at(const Conv2dGeometry& g, ReferenceInputs inputs, int64_t n, int64_t k, int64_t h,
-                 int64_t w) {
+/// The convolution's result at filter k and a place of image n.
+double result_at(const reference::Windows& windows, ReferenceInputs inputs, int64_t groups, int64_t n,
+                 int64_t k, int64_t place) {
+  const Shape &x = inputs[0].shape, &w = inputs[1].shape;
+  const int64_t channels = w[1], first = k / (w[0] / groups) * channels;
   double sum = inputs.size() > 2 && inputs[2].defined ? inputs[2].values[k] : 0;
-  for (int64_t c = 0; c < g.channels; ++c)
-    for (int64_t r = 0; r < g.R; ++r)
-      for (int64_t s = 0; s < g.S; ++s)
-        if (g.inside(g.row(h, r), g.column(w, s)))
-          sum += inputs[0].values[g.x.at(n, k / g.filters * g.channels + c, g.row(h, r), g.column(w, s))] *
-                 inputs[1].values[g.w.at(k, c, r, s)];
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t tap = 0; tap < windows.taps(); ++tap)
+      if (const int64_t from = windows.place(place, tap); from >= 0)
+        sum += inputs[0].values[(n * x[1] + first + c) * windows.places() + from] *
+               inputs[1].values[(k * channels + c) * windows.taps() + tap];
   return sum;
 }
 
@@ -170,30 +156,37 @@ double result_at(const Conv2dGeometry& g, ReferenceInputs inputs, int64_t n, int
 bool accepts_choice(ReferenceInputs inputs, const Attributes& attributes, int, int64_t element, double choice,
                     double allowed) {
   auto& options = attributes.as<Conv2dMaxPool2dOptions>();
-  const auto g = forward_geometry(inputs[0].shape, inputs[1].shape, options);
-  const int64_t q = element % g.pool.Q, p = element / g.pool.Q % g.pool.P,
-                plane = element / (g.pool.P * g.pool.Q);
-  auto value_at = [&](int64_t h, int64_t w) {
-    return result_at(g.conv, inputs, plane / g.conv.K, plane % g.conv.K, h, w);
+  const Shape &x = inputs[0].shape, &w = inputs[1].shape;
+  const auto conv = convolution_windows(x, w, options);
+  const auto pool = pooling_windows(reference::windows_shape(x, w[0], conv), options);
+  const int64_t window = element % pool.count(), plane = element / pool.count();
+  auto value_at = [&](int64_t place) {
+    return result_at(conv, inputs, options.groups, plane / w[0], plane % w[0], place);
   };
-  const double largest = largest_in_window(g.pool, p, q, value_at).value;
+  const double largest = largest_in_window(pool, window, value_at).value;
   if (choice == kNoChoice) return options.relu && !(largest > allowed);
-  const ChosenPlace place = chosen_place(g.pool, p, q, uint8_t(choice));
-  if (place.row < 0 || (options.relu && !(largest >= -allowed))) return false;
-  return std::isnan(largest) || value_at(place.row, place.column) >= largest - 2 * allowed;
+  const int64_t place = choice < double(pool.taps()) ? pool.place(window, int64_t(choice)) : -1;
+  if (place < 0 || (options.relu && !(largest >= -allowed))) return false;
+  return std::isnan(largest) || value_at(place) >= largest - 2 * allowed;
 }
 
-/// The gradient of the convolution's result: each dy at the place that was chosen.
-ReferenceTensor result_gradient(const Conv2dMaxPool2dGeometry& g, const ReferenceTensor& dy,
-                                const ReferenceTensor& choice) {
-  auto gradient = ReferenceTensor::zeros(shape_of(g.conv.y));
-  for_each_window(g.pool, [&](int64_t p, int64_t q, int64_t i) {
-    const ChosenPlace place = chosen_place(g.pool, p, q, uint8_t(choice.values[i]));
-    if (place.row < 0) return;
-    const int64_t plane = i / (g.pool.P * g.pool.Q) * g.pool.H * g.pool.W;
-    gradient.values[plane + place.row * g.pool.W + place.column] += dy.values[i];
-  });
+/// The gradient of the convolution's result: each dy at the place that was chosen, if it is one.
+ReferenceTensor result_gradient(const Shape& result, const Conv2dMaxPool2dOptions& options,
+                                const ReferenceTensor& dy, const ReferenceTensor& choice) {
+  const auto pool = pooling_windows(result, options);
+  auto gradient = ReferenceTensor::zeros(result);
+  for (int64_t i = 0; i < dy.shape.numel(); ++i) {
+    if (choice.values[i] >= double(pool.taps())) continue;
+    const int64_t place = pool.place(i % pool.count(), int64_t(choice.values[i]));
+    if (place >= 0) gradient.values[i / pool.count() * pool.places() + place] += dy.values[i];
+  }
   return gradient;
+}
+
+ReferenceTensor result_gradient(const Shape& x, const Shape& w, const Conv2dMaxPool2dOptions& options,
+                                const ReferenceTensor& dy, const ReferenceTensor& choice) {
+  return result_gradient(reference::windows_shape(x, w[0], convolution_windows(x, w, options)), options, dy,
+                         choice);
 }
 
 std::vector<ReferenceTensor> reference_input_gradient(ReferenceInputs inputs, const Attributes& attributes) {
@@ -202,8 +195,7 @@ std::vector<ReferenceTensor> reference_input_gradient(ReferenceInputs inputs, co
   auto &dy = inputs[0], &w = inputs[2];
   const Shape x{dy.shape[0], w.shape[1] * options.groups, options.input_size.height,
                 options.input_size.width};
-  const auto g = row_major_geometry(x, w.shape, dy.shape, options);
-  const std::array operands{result_gradient(g, dy, inputs[1]), w};
+  const std::array operands{result_gradient(x, w.shape, options, dy, inputs[1]), w};
   return conv.reference(operands,
                         Attributes::of(Conv2dInputGradientOptions{options, options.input_size, false}));
 }
@@ -214,12 +206,11 @@ std::vector<ReferenceTensor> reference_weight_gradient(ReferenceInputs inputs, c
   auto &x = inputs[0], &dy = inputs[1];
   const Shape w{dy.shape[1], x.shape[1] / options.groups, options.kernel_size.height,
                 options.kernel_size.width};
-  const auto g = row_major_geometry(x.shape, w, dy.shape, options);
-  const std::array operands{x, result_gradient(g, dy, inputs[2])};
+  const std::array operands{x, result_gradient(x.shape, w, options, dy, inputs[2])};
   auto dw =
       conv.reference(operands, Attributes::of(Conv2dWeightGradientOptions{options, options.kernel_size}))[0];
   auto db = ReferenceTensor::zeros({w[0]});
-  const int64_t plane = g.conv.P * g.conv.Q;
+  const int64_t plane = operands[1].shape[2] * operands[1].shape[3];
   for (size_t i = 0; i < operands[1].values.size(); ++i)
     db.values[int64_t(i) / plane % w[0]] += operands[1].values[i];
   return {dw, db};
@@ -375,7 +366,10 @@ TestInput choices(const Shape& y, const Geometry& g) {
   return choice;
 }
 
-Shape pooled_shape_of(const Geometry& g) { return shape_of(forward_geometry(g.x, g.w, g.options()).pool.y); }
+Shape pooled_shape_of(const Geometry& g) {
+  const Shape result = reference::windows_shape(g.x, g.w[0], convolution_windows(g.x, g.w, g.conv));
+  return reference::windows_shape(result, result[1], pooling_windows(result, g.options()));
+}
 
 std::vector<TestCase> input_gradient_cases() {
   std::vector<TestCase> list;
@@ -446,7 +440,7 @@ void register_conv2d_max_pool2d(Registry& registry) {
                 .summary = "y = relu(the largest of conv2d(x, w, b) in the window), and which place it was",
                 .options = &schema_of<Conv2dMaxPool2dOptions>(),
                 .infer = infer,
-                .reference = reference,
+                .reference = reference_forward,
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}, {Saved::output, 1}},
                 .not_differentiable = {1},

@@ -5,6 +5,7 @@
 
 #include "treadle/graph/registry.h"
 #include "treadle/ops/pool2d_shape.h"
+#include "treadle/ops/window_reference.h"
 
 namespace treadle {
 namespace {
@@ -36,38 +37,27 @@ std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attribute
   return {image_spec(dx, o.channels_last, inputs[0].dtype)};
 }
 
-Pool2dGeometry reference_geometry(const Shape& x, const Shape& y, const MaxPool2dOptions& o) {
-  auto view_of = [](const Shape& shape) {
-    return TensorView{nullptr, DType::f64, shape, contiguous_strides(shape)};
-  };
-  return make_pool2d_geometry(view_of(x), view_of(y), o.kernel, o.stride, o.padding, o.dilation);
+reference::Windows reference_windows(const Shape& x, const MaxPool2dOptions& o) {
+  const Pair stride{o.stride.height == 0 ? o.kernel.height : o.stride.height,
+                    o.stride.width == 0 ? o.kernel.width : o.stride.width};
+  return reference::windows_over(x, o.kernel, stride, o.padding, o.dilation);
 }
 
-/// Calls f(x index, place, y index) for every place inside x of every window, window by window.
-template <class F>
-void for_each_place(const Pool2dGeometry& g, F f) {
-  for (int64_t n = 0; n < g.N; ++n)
-    for (int64_t c = 0; c < g.C; ++c)
-      for (int64_t p = 0; p < g.P; ++p)
-        for (int64_t q = 0; q < g.Q; ++q)
-          for (int64_t r = 0; r < g.R; ++r)
-            for (int64_t s = 0; s < g.S; ++s) {
-              const int64_t h = g.row(p, r), w = g.column(q, s);
-              if (g.inside(h, w)) f(g.x.at(n, c, h, w), h * g.W + w, g.y.at(n, c, p, q));
-            }
-}
-
-std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
-  auto& options = attributes.as<MaxPool2dOptions>();
+std::vector<ReferenceTensor> reference_forward(ReferenceInputs inputs, const Attributes& attributes) {
   auto& x = inputs[0];
-  auto y = ReferenceTensor::zeros(output_shape("max_pool2d", x.shape, options)), positions = y;
+  const auto windows = reference_windows(x.shape, attributes.as<MaxPool2dOptions>());
+  auto y = ReferenceTensor::zeros(reference::windows_shape(x.shape, x.shape[1], windows)), positions = y;
   std::fill(y.values.begin(), y.values.end(), -std::numeric_limits<double>::infinity());
   std::fill(positions.values.begin(), positions.values.end(), -1);
-  for_each_place(reference_geometry(x.shape, y.shape, options), [&](int64_t i, int64_t place, int64_t o) {
-    const double value = x.values[i], best = y.values[o];
-    if (positions.values[o] >= 0 && (std::isnan(best) || value <= best)) return;
-    y.values[o] = value, positions.values[o] = double(place);
-  });
+  const int64_t count = windows.count(), places = windows.places();
+  const auto inside = taps_inside(windows);
+  for (int64_t plane = 0; plane < x.shape[0] * x.shape[1]; ++plane)
+    for (const auto& [window, tap, place] : inside) {
+      const double value = x.values[plane * places + place];
+      double &best = y.values[plane * count + window], &position = positions.values[plane * count + window];
+      if (position >= 0 && (std::isnan(best) || value <= best)) continue;
+      best = value, position = double(place);
+    }
   return {y, positions};
 }
 
@@ -76,9 +66,14 @@ std::vector<ReferenceTensor> reference_gradient(ReferenceInputs inputs, const At
   auto &dy = inputs[0], &positions = inputs[1];
   auto dx =
       ReferenceTensor::zeros({dy.shape[0], dy.shape[1], options.input_size.height, options.input_size.width});
-  for_each_place(reference_geometry(dx.shape, dy.shape, options), [&](int64_t i, int64_t place, int64_t o) {
-    if (positions.values[o] == double(place)) dx.values[i] += dy.values[o];
-  });
+  const auto windows = reference_windows(dx.shape, options);
+  const int64_t count = windows.count(), places = windows.places();
+  const auto inside = taps_inside(windows);
+  for (int64_t plane = 0; plane < dx.shape[0] * dx.shape[1]; ++plane)
+    for (const auto& [window, tap, place] : inside) {
+      const int64_t i = plane * count + window;
+      if (positions.values[i] == double(place)) dx.values[plane * places + place] += dy.values[i];
+    }
   return {dx};
 }
 
@@ -152,7 +147,7 @@ void register_max_pool2d(Registry& registry) {
                 .summary = "y[n,c,p,q] = the largest x[n,c,h,w] in the window, and its position h·W + w",
                 .options = &schema_of<MaxPool2dOptions>(),
                 .infer = infer,
-                .reference = reference,
+                .reference = reference_forward,
                 .gradient = gradient,
                 .saves = {{Saved::output, 1}},
                 .not_differentiable = {1},

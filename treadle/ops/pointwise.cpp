@@ -1,11 +1,14 @@
 #include "treadle/ops/pointwise.h"
 
+#include <cmath>
+
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
 #include "treadle/kernels/pointwise_functions.h"
 #include "treadle/ops/cast.h"
 #include "treadle/ops/copy.h"
 #include "treadle/ops/pointwise_layout.h"
+#include "treadle/ops/pointwise_reference.h"
 #include "treadle/ops/reduce.h"
 #include "treadle/ops/relu_gradient.h"
 
@@ -33,7 +36,7 @@ const F& function_of(const Attributes& attributes) {
 template <class F>
 std::vector<ReferenceTensor> unary_reference(ReferenceInputs inputs, const Attributes& attributes) {
   ReferenceTensor y = inputs[0];
-  for (double& value : y.values) value = function_of<F>(attributes)(value);
+  for (double& value : y.values) value = reference::value_of(function_of<F>(attributes), value);
   return {y};
 }
 
@@ -62,7 +65,7 @@ ReferenceTensor broadcast_reference(ReferenceInputs inputs, Function f) {
 template <class F>
 std::vector<ReferenceTensor> binary_reference(ReferenceInputs inputs, const Attributes& attributes) {
   const F& f = function_of<F>(attributes);
-  return {broadcast_reference(inputs, [&](const double* x) { return double(f(x[0], x[1])); })};
+  return {broadcast_reference(inputs, [&](const double* x) { return reference::value_of(f, x[0], x[1]); })};
 }
 
 std::vector<ReferenceTensor> where_reference(ReferenceInputs inputs, const Attributes&) {
@@ -82,6 +85,22 @@ ErrorModel error_of(Specs, const Attributes&) {
   return {ErrorModel::largest_input, F::kTerms};
 }
 
+/// Whole numbers of the range, so that 0 and equal operands occur; no derivatives are taken there.
+template <class F>
+TestInput whole_numbers(const Shape& shape) {
+  TestInput input{shape, {TestFill::integers, std::ceil(F::kLow), std::floor(F::kHigh)}};
+  input.differentiable = false;
+  return input;
+}
+
+/// Of the integer dtypes ordinary numbers.
+template <class F>
+TestInput some_nan(const Shape& shape) {
+  TestInput input{shape, {TestFill::with_nan, F::kLow, F::kHigh}};
+  input.differentiable = false;
+  return input;
+}
+
 template <class F>
 std::vector<TestCase> unary_cases() {
   // A single value must be one where the derivative is not 0.
@@ -99,6 +118,8 @@ std::vector<TestCase> unary_cases() {
   add("transposed", {5, 7, 3}, TestLayout::transposed);
   add("sliced", {6, 11}, TestLayout::sliced);
   add("channels_last", {2, 3, 5, 7}, TestLayout::channels_last);
+  list.push_back({"whole numbers", {whole_numbers<F>({37})}, Attributes::of(F{})});
+  list.push_back({"NaN", {some_nan<F>({523})}, Attributes::of(F{})});
   return list;
 }
 
@@ -116,7 +137,11 @@ std::vector<TestCase> binary_cases() {
           two("scalar", {3, 5}, {}, TestLayout::contiguous),
           two("empty", {0, 5}, {5}, TestLayout::contiguous),
           two("transposed", {5, 7, 3}, {5, 7, 3}, TestLayout::transposed),
-          two("channels_last", {2, 3, 4, 5}, {3, 1, 1}, TestLayout::channels_last)};
+          two("channels_last", {2, 3, 4, 5}, {3, 1, 1}, TestLayout::channels_last),
+          {"whole numbers", {whole_numbers<F>({7, 31}), whole_numbers<F>({7, 31})}, Attributes::of(F{})},
+          {"NaN", {some_nan<F>({2, 523}), whole_numbers<F>({523})}, Attributes::of(F{})},
+          {"NaN behind", {whole_numbers<F>({2, 523}), some_nan<F>({2, 523})}, Attributes::of(F{})},
+          {"NaN twice", {some_nan<F>({523}), some_nan<F>({523})}, Attributes::of(F{})}};
 }
 
 template <class F>
@@ -125,6 +150,8 @@ std::vector<TestCase> comparison_cases() {
   return {{"same", {{{40, 26}, fill}, {{40, 26}, fill}}, Attributes::of(F{})},
           {"row", {{{4, 5}, fill}, {{5}, fill}}, Attributes::of(F{})},
           {"transposed", {{{4, 5}, fill, TestLayout::transposed}, {{4, 5}, fill}}, Attributes::of(F{})},
+          {"NaN", {some_nan<F>({523}), {{523}, fill}}, Attributes::of(F{})},
+          {"NaN twice", {some_nan<F>({523}), some_nan<F>({523})}, Attributes::of(F{})},
           {"empty", {{{0}, fill}, {{1}, fill}}, Attributes::of(F{})}};
 }
 
