@@ -11,6 +11,7 @@
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/ops/cast.h"
 #include "treadle/ops/conv2d.h"
 #include "treadle/ops/copy.h"
 #include "treadle/ops/cross_entropy.h"
@@ -191,6 +192,37 @@ TEST(Agreement, GradientThatTwoLeavesShareAndOneIsScaled) {
     NoGrad no_grad;
     copy_into(world.b.grad(), world.b.grad() * 3.0);
     return {c.grad()};
+  });
+}
+
+/// Expected are numbers, since an eager run could be wrong in the same way.
+TEST(Agreement, LeavesThatGetOneGradientHoldEachItsOwn) {
+  using Floats = std::vector<float>;
+  for (const CompileOptions& options : {kUnfused, kDeclared}) {
+    Tensor a = Tensor::from({1, 2}, {2}).set_requires_grad(),
+           b = Tensor::from({3, 4}, {2}).set_requires_grad();
+    auto scaled = [&](std::span<const Tensor> arguments) -> std::vector<Tensor> {
+      a.set_grad({}), b.set_grad({});
+      sum((a + b) * arguments[0]).backward();
+      NoGrad no_grad;
+      copy_into(a.grad(), a.grad() * 10.0);
+      return {a.grad(), b.grad()};
+    };
+    CompiledFunction compiled(scaled, options);
+    const Tensor x = Tensor::from({5, 6}, {2});
+    for (int call = 0; call < 4; ++call) {
+      auto results = call == 0 ? scaled({&x, 1}) : compiled({&x, 1});
+      EXPECT_EQ(results[0].to_vector<float>(), (Floats{50, 60})) << call;
+      EXPECT_EQ(results[1].to_vector<float>(), (Floats{5, 6})) << call;
+      EXPECT_EQ(b.grad().to_vector<float>(), (Floats{5, 6})) << call;
+    }
+  }
+}
+
+TEST(Agreement, OnlyTheSecondResultOfAnOpIsUsed) {
+  expect_agreement([](World& world, const Tensor& x) -> std::vector<Tensor> {
+    Tensor inside = max_pool2d_with_positions(world.image * sum(x)).positions;
+    return {max_pool2d_with_positions(world.image).positions, cast(inside, DType::f32) * 2.0};
   });
 }
 

@@ -58,6 +58,8 @@ struct World {
   Tensor scale = integers({6, 4}, 7, device, dtype);
   std::shared_ptr<Sgd> sgd = std::make_shared<Sgd>(
       std::vector<NamedTensor>{{"kernel", kernel}, {"w", w}, {"b", b}, {"v", v}}, 0x1p-4);
+  std::shared_ptr<Sgd> decaying = std::make_shared<Sgd>(
+      std::vector<NamedTensor>{{"w", w}, {"b", b}, {"v", v}}, 0x1p-4, SgdOptions{.weight_decay = 1});
 
   explicit World(Device device = kCpu, DType dtype = DType::f32) : device(device), dtype(dtype) {}
   Tensor leaf(const Shape& shape, uint64_t seed) const {
@@ -171,6 +173,15 @@ TEST(LinearFusion, OfReluAgrees) {
     EXPECT_EQ(count_of(steps, "linear_input_gradient"), 1);
     EXPECT_EQ(count_of(steps, "relu_gradient"), 0);
   }
+}
+
+TEST(LinearFusion, OfUpdatesWithWeightDecayAgrees) {
+  auto steps = steps_of([](World& world, const Tensor& rows) {
+    auto results = perceptron(world, rows);
+    world.decaying->step();
+    return results;
+  });
+  EXPECT_EQ(count_of(steps, "linear_sgd_update"), 2);
 }
 
 TEST(LinearFusion, OfPoolingAgrees) {

@@ -54,6 +54,50 @@ TEST(Autograd, GradientFlowsThroughTransposedOperands) {
   EXPECT_EQ(b.grad().to_vector<float>(), (std::vector<float>{5, 7, 9, 5, 7, 9}));
 }
 
+void scale_gradient(const Tensor& leaf, double factor) {
+  NoGrad no_grad;
+  copy_into(leaf.grad(), leaf.grad() * factor);
+}
+
+using Floats = std::vector<float>;
+
+TEST(Autograd, LeavesThatGetOneGradientHoldEachItsOwn) {
+  Tensor a = leaf({1, 2}, {2}), b = leaf({3, 4}, {2}), w = Tensor::from({5, 6}, {2});
+  sum((a + b) * w).backward();
+  scale_gradient(a, 10);
+  EXPECT_EQ(a.grad().to_vector<float>(), (Floats{50, 60}));
+  EXPECT_EQ(b.grad().to_vector<float>(), (Floats{5, 6}));
+}
+
+TEST(Autograd, LeavesThatGetViewsOfOneGradientHoldEachItsOwn) {
+  Tensor a = leaf({1, 2}, {2}), b = leaf({3, 4}, {2}), w = Tensor::from({5, 6}, {1, 2});
+  sum((reshape(a, {1, 2}) + reshape(b, {1, 2})) * w).backward();
+  scale_gradient(a, 10);
+  EXPECT_EQ(a.grad().to_vector<float>(), (Floats{50, 60}));
+  EXPECT_EQ(b.grad().to_vector<float>(), (Floats{5, 6}));
+}
+
+TEST(Autograd, AGradientIsNotTheCallersUpstream) {
+  Tensor a = leaf({1, 2}, {2}), upstream = Tensor::from({5, 6}, {2});
+  (a + 1.0).backward(upstream);
+  scale_gradient(a, 10);
+  EXPECT_EQ(upstream.to_vector<float>(), (Floats{5, 6}));
+}
+
+TEST(Autograd, AGradientLiesWithoutGaps) {
+  Tensor a = leaf({1, 2}, {2}), w = Tensor::from({1, 2, 3, 4, 5, 6}, {3, 2});
+  sum(expand(a, {3, 2}) * w).backward();
+  EXPECT_EQ(a.grad().to_vector<float>(), (Floats{9, 12}));
+  Tensor c = leaf({7}, {1});
+  sum(expand(c, {4})).backward();
+  EXPECT_TRUE(is_dense(c.grad().shape(), c.grad().strides()));
+  Tensor d = leaf({1, 2, 3}, {3});
+  sum(d).backward();
+  EXPECT_TRUE(is_dense(d.grad().shape(), d.grad().strides()));
+  scale_gradient(d, 2);
+  EXPECT_EQ(d.grad().to_vector<float>(), (Floats{2, 2, 2}));
+}
+
 TEST(Autograd, SecondBackwardSaysThatTheGraphIsFreed) {
   Tensor x = leaf({3}, {1}), y = x * x;
   y.backward();
