@@ -88,8 +88,40 @@ TEST(Idx, RefusesDamagedGzip) {
 
 TEST(Idx, RefusesBytesBehindTheValuesInGzip) {
   expect_refused(gzip(idx_bytes({5}) + "x"), {"unpacked bytes follow"});
-  expect_refused(gzip(idx_bytes({5})) + "xyz", {"3 bytes follow the gzip stream"});
+  expect_refused(gzip(idx_bytes({5})) + "xyz", {"3 bytes follow the gzip stream", "no gzip member"});
   expect_refused(gzip(idx_bytes({5, 5}).substr(0, 30)), {"25 more bytes are needed", "ends after 18"});
+}
+
+/// The bytes in members of `size` unpacked bytes each.
+std::string gzip_members(std::string_view bytes, size_t size) {
+  std::string packed;
+  for (size_t at = 0; at < bytes.size(); at += size) packed += gzip(bytes.substr(at, size));
+  return packed;
+}
+
+TEST(Idx, ReadsGzipOfSeveralMembers) {
+  const std::string plain = idx_bytes({5, 4, 3});
+  const std::string zeros(700, '\0');
+  for (const std::string& bytes :
+       {gzip_members(plain, 1), gzip_members(plain, 3), gzip_members(plain, 17), gzip(plain) + gzip(""),
+        gzip("") + gzip("") + gzip(plain), gzip(plain) + zeros,
+        gzip(plain.substr(0, 30)) + zeros + gzip(plain.substr(30)) + zeros})
+    EXPECT_EQ(parse_idx(bytes_of(bytes)).values, parse_idx(bytes_of(plain)).values);
+}
+
+TEST(Idx, RefusesMembersThatAreCutOrDamaged) {
+  const std::string first = gzip(idx_bytes({50, 20}).substr(0, 500)),
+                    second = gzip(idx_bytes({50, 20}).substr(500));
+  EXPECT_EQ(parse_idx(bytes_of(first + second)).values.size(), 1000u);
+  for (size_t length = 0; length < second.size(); ++length)
+    EXPECT_THROW(parse_idx(bytes_of(first + second.substr(0, length))), FormatError) << length;
+  expect_refused(first + second.substr(0, 1), {"cut short"});
+  expect_refused(first + second.substr(0, second.size() - 1), {"cut short"});
+  std::string damaged = first;
+  damaged[first.size() - 6] ^= 1;  // in the first member's CRC
+  expect_refused(damaged + second, {"incorrect data check"});
+  expect_refused(first + second + gzip("x"), {"unpacked bytes follow"});
+  expect_refused(first + second + std::string("\0\0\x1fx", 4), {"2 bytes follow the gzip stream"});
 }
 
 /// The private memory of this process.

@@ -33,7 +33,9 @@ class PlainStream final : public ByteStream {
   std::string_view file_;
 };
 
-/// One gzip member (RFC 1952); its checksum is verified when its end is reached.
+/// The members of a gzip file (RFC 1952) one after another, each checked against its checksum when its end is
+/// reached. As in Python's gzip, zeros may stand behind a member, and anything else that is no member is an
+/// error.
 class GzipStream final : public ByteStream {
  public:
   GzipStream(std::span<const std::byte> bytes, std::string_view file)
@@ -55,8 +57,6 @@ class GzipStream final : public ByteStream {
     uint8_t extra;
     require<FormatError>(unpack(std::span(&extra, 1)) == 0, "{}: unpacked bytes follow the last value",
                          file_);
-    size_t left = state_.avail_in + rest_.size();
-    require<FormatError>(left == 0, "{}: {} bytes follow the gzip stream", file_, left);
   }
 
   /// Deflate turns no byte into more than 1032.
@@ -70,18 +70,36 @@ class GzipStream final : public ByteStream {
     return filled;
   }
 
+  /// Goes to the next member; the stream has ended when there is none.
+  void begin_next_member() {
+    for (refill(); state_.avail_in > 0 && *state_.next_in == 0; refill()) ++state_.next_in, --state_.avail_in;
+    const size_t left = state_.avail_in + rest_.size();
+    ended_ = left == 0;
+    if (ended_) return;
+    require<FormatError>(next_is_magic(), "{}: {} bytes follow the gzip stream; they are no gzip member",
+                         file_, left);
+    inflateReset(&state_);
+  }
+
+  /// A single byte of the two may be all that is left: inflate() then says that the stream is cut short.
+  bool next_is_magic() const {
+    if (*state_.next_in != 0x1f) return false;
+    if (state_.avail_in > 1) return state_.next_in[1] == 0x8b;
+    return rest_.empty() || rest_[0] == std::byte(0x8b);
+  }
+
   size_t unpack_piece(std::span<uint8_t> target) {
     refill();
     state_.next_out = target.data();
     state_.avail_out = uInt(std::min(target.size(), kPiece));
     uInt before = state_.avail_out;
     int code = inflate(&state_, Z_NO_FLUSH);
-    ended_ = code == Z_STREAM_END;
     uInt count = before - state_.avail_out;
     bool cut = code == Z_BUF_ERROR || (code == Z_OK && count == 0 && state_.avail_in == 0 && rest_.empty());
     require<FormatError>(!cut, "{}: the gzip stream is cut short", file_);
-    require<FormatError>(code == Z_OK || ended_, "{}: the gzip stream is damaged ({})", file_,
+    require<FormatError>(code == Z_OK || code == Z_STREAM_END, "{}: the gzip stream is damaged ({})", file_,
                          state_.msg ? state_.msg : "zlib gives no reason");
+    if (code == Z_STREAM_END) begin_next_member();
     return count;
   }
 

@@ -20,8 +20,8 @@ class ByteStream {
   virtual uint64_t most_bytes() const = 0;
 };
 
-/// A stream over `bytes`, which must outlive it; gzip is recognised by its first two bytes. `file` begins
-/// messages.
+/// A stream over `bytes`, which must outlive it; gzip is recognised by its first two bytes, and may have
+/// several members. `file` begins messages.
 std::unique_ptr<ByteStream> open_byte_stream(std::span<const std::byte> bytes, std::string_view file);
 
 }  // namespace treadle
