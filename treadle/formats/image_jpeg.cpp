@@ -7,12 +7,15 @@
 
 #include "treadle/core/error.h"
 #include "treadle/formats/image_codecs.h"
+#include "treadle/formats/image_orientation.h"
 
 namespace treadle {
 namespace {
 
 /// More scans than any encoder writes: each one costs a pass over the image.
 constexpr int kMaxScans = 100;
+
+constexpr int kMetadataMarker = JPEG_APP0 + 1;  ///< EXIF and XMP
 
 /// libjpeg's decoder. Its errors jump to `escape`, set by attempt(); the message then tells the cause.
 struct JpegDecoder {
@@ -76,13 +79,15 @@ JpegDecoder::JpegDecoder() {
 
 void read_header(JpegDecoder& jpeg, std::span<const std::byte> bytes, std::string_view file) {
   bool read = jpeg.attempt([&jpeg, bytes] {
+    constexpr unsigned kWhole = 0xffff;
+    jpeg_save_markers(&jpeg.state, kMetadataMarker, kWhole);
     jpeg_mem_src(&jpeg.state, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
     jpeg_read_header(&jpeg.state, TRUE);
   });
   if (!read) fail(file, jpeg);
   int components = jpeg.state.num_components;
-  require<FormatError>(components == 1 || components == 3,
-                       "{}: the JPEG has {} components (CMYK?), 1 or 3 are read; convert it to RGB", file,
+  require<FormatError>(components == 1 || components == 3 || components == 4,
+                       "{}: the JPEG has {} components, 1, 3 or 4 are read; convert it to RGB", file,
                        components);
 }
 
@@ -100,18 +105,46 @@ void read_rows(JpegDecoder& jpeg, Image& image, std::string_view file) {
   if (!read) fail(file, jpeg);
 }
 
+/// Inks as Adobe writes them: 255 is no ink, whatever the file says of itself; so does Pillow.
+Image rgb_of_inks(const Image& inks) {
+  Image rgb{inks.width, inks.height, 3, {}};
+  rgb.pixels.reserve(inks.pixels.size() / 4 * 3);
+  for (size_t i = 0; i < inks.pixels.size(); i += 4) {
+    const uint32_t light = inks.pixels[i + 3];  // that black leaves
+    for (size_t c = 0; c < 3; ++c) {
+      const uint32_t product = (255u - inks.pixels[i + c]) * light + 128;
+      rgb.pixels.push_back(uint8_t(light - (((product >> 8) + product) >> 8)));
+    }
+  }
+  return rgb;
+}
+
+/// EXIF may go on in a second marker; of XMP the last one counts.
+OrientationSources orientation_sources(const JpegDecoder& jpeg) {
+  constexpr std::string_view kExif("Exif\0\0", 6), kXmp("http://ns.adobe.com/xap/1.0/\0", 29);
+  OrientationSources sources;
+  for (auto marker = jpeg.state.marker_list; marker; marker = marker->next) {
+    if (marker->marker != kMetadataMarker) continue;
+    std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
+    if (data.starts_with(kExif)) sources.exif += data.substr(kExif.size());
+    if (data.starts_with(kXmp)) sources.xmp = data.substr(kXmp.size());
+  }
+  return sources;
+}
+
 }  // namespace
 
 Image decode_jpeg(std::span<const std::byte> bytes, std::string_view file, int64_t max_pixels) {
   JpegDecoder jpeg;
   read_header(jpeg, bytes, file);
   check_image_size(jpeg.state.image_width, jpeg.state.image_height, max_pixels, file);
-  bool grey = jpeg.state.num_components == 1;
-  jpeg.state.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
-  Image image{int(jpeg.state.image_width), int(jpeg.state.image_height), grey ? 1 : 3, {}};
+  const int channels = jpeg.state.num_components;
+  jpeg.state.out_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
+  Image image{int(jpeg.state.image_width), int(jpeg.state.image_height), channels, {}};
   image.pixels.resize(size_t(image.width) * size_t(image.height) * size_t(image.channels));
+  const OrientationSources sources = orientation_sources(jpeg);  // gone when the picture is read
   read_rows(jpeg, image, file);
-  return image;
+  return turned_upright(channels == 4 ? rgb_of_inks(image) : std::move(image), sources);
 }
 
 }  // namespace treadle
