@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.h"
+#include "cli/option_checks.h"
 #include "cli/settings_options.h"
+#include "cli/standard_output.h"
 #include "cli/step_work.h"
 #include "treadle/compile/variant_choice.h"
 #include "treadle/core/error.h"
@@ -43,7 +45,7 @@ std::string measured_text(const ProgramStep& step) {
   return text;
 }
 
-void print_json(const treadle::StepTimes& times) {
+void print_steps(const treadle::StepTimes& times) {
   nlohmann::json steps = nlohmann::json::array();
   for (size_t i = 0; i < times.seconds.size(); ++i) {
     const ProgramStep& step = times.program->steps[i];
@@ -52,7 +54,7 @@ void print_json(const treadle::StepTimes& times) {
                      {"seconds", times.seconds[i]},
                      {"measured", step.measured}});
   }
-  fmt::print("{}\n", nlohmann::json{{"cache", VariantCache::path().string()}, {"steps", steps}}.dump());
+  print_json(nlohmann::json{{"cache", VariantCache::path().string()}, {"steps", steps}});
 }
 
 void print_table(const treadle::StepTimes& times) {
@@ -80,7 +82,7 @@ int run(const ExplainBench& bench) {
   StepWork work(bench.choice, device);
   for (int i = 0; i < 20; ++i) work();
   auto times = work.program_times(bench.replays);
-  bench.json ? print_json(times) : print_table(times);
+  bench.json ? print_steps(times) : print_table(times);
   return kSuccess;
 }
 
@@ -90,7 +92,7 @@ Action add_explain_bench(CLI::App& app) {
   auto bench = std::make_shared<ExplainBench>();
   add_step_choice(app, bench->choice);
   app.add_option("--replays", bench->replays, "Replays of which the best time of each step is taken")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1))
       ->capture_default_str();
   app.add_flag("--clear", bench->clear, "Forget all measurements of variants");
   add_run_settings(app, bench->settings);

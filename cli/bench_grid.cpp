@@ -10,7 +10,9 @@
 
 #include "cli/conv_grid.h"
 #include "cli/format.h"
+#include "cli/option_checks.h"
 #include "cli/settings_options.h"
+#include "cli/standard_output.h"
 #include "cli/thread_binding.h"
 #include "cli/timing.h"
 #include "treadle/core/error.h"
@@ -208,7 +210,7 @@ int run(const GridBench& bench) {
   }
   require<ValueError>(!rows.empty(), "no shape's name holds '{}'", bench.only);
   if (bench.json)
-    fmt::print("{}\n", json_of(rows, bench).dump());
+    print_json(json_of(rows, bench));
   else
     print(rows, bench);
   return kSuccess;
@@ -219,21 +221,21 @@ int run(const GridBench& bench) {
 Action add_grid_bench(CLI::App& app) {
   auto bench = std::make_shared<GridBench>();
   app.add_option("--pass", bench->pass, "forward, input_gradient or weight_gradient")
-      ->check(CLI::IsMember({"forward", "input_gradient", "weight_gradient"}))
+      ->check(one_of({"forward", "input_gradient", "weight_gradient"}))
       ->capture_default_str();
   app.add_option("--only", bench->only, "Only shapes whose name holds this text, such as 'pool'");
   app.add_option("--batch", bench->batch, "Images per call")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1))
       ->capture_default_str();
   app.add_option("--most-gflop", bench->most_gflop, "Fewer images where a call would need more operations")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_option("--seconds", bench->seconds, "Time for the interleaved runs of each shape")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_option("--density", bench->density,
                  "Share of the pooled gradients that flow on; the rest is closed by ReLU")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_between(0, 1))
       ->capture_default_str();
   add_run_settings(app, bench->settings);
   app.add_flag("--json", bench->json, "One JSON object on the last line");

@@ -6,7 +6,9 @@
 
 #include "cli/format.h"
 #include "cli/op_case.h"
+#include "cli/option_checks.h"
 #include "cli/settings_options.h"
+#include "cli/standard_output.h"
 #include "cli/timing.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
@@ -85,11 +87,14 @@ int run(const OpBench& bench) {
   const Op& op = op_named(bench.op);
   require<ValueError>(!op.direct && op.mutates.empty(),
                       "{} is a view or an update in place; it is not timed alone", op.name);
+  const DType dtype = dtype_named(bench.dtype);
+  require<ValueError>(op.dtypes.contains(dtype), "{} does not take {}; `treadle ops {}` lists what it takes",
+                      op.name, bench.dtype, op.name);
   NoGrad no_grad;
   std::vector<std::vector<std::string>> rows{{"case", "variant", "median", "p10", "runs"}};
   nlohmann::json list = nlohmann::json::array();
   auto chosen = settings().variants;
-  for (const OpCase& entry : prepare(op, dtype_named(bench.dtype), device)) {
+  for (const OpCase& entry : prepare(op, dtype, device)) {
     for (const Variant* taken : variants_for(op, entry, device)) {
       const std::string variant = taken->name;
       if (chosen.count(op.name) && chosen[op.name] != variant) continue;
@@ -115,7 +120,7 @@ int run(const OpBench& bench) {
   }
   settings().variants = chosen;
   if (bench.json)
-    fmt::print("{}\n", nlohmann::json{{"timings", list}}.dump());
+    print_json(nlohmann::json{{"timings", list}});
   else
     fmt::print("{} on {}, {}\n{}", op.name, to_string(device), bench.dtype, table(rows, {2, 3, 4}));
   return kSuccess;
@@ -127,7 +132,7 @@ Action add_op_bench(CLI::App& app) {
   auto bench = std::make_shared<OpBench>();
   app.add_option("OP", bench->op, "The op's name")->required();
   app.add_option("--seconds", bench->seconds, "Time per variant and case")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_option("--dtype", bench->dtype, "Element type")->capture_default_str();
   add_run_settings(app, bench->settings);

@@ -4,8 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/option_checks.h"
 #include "cli/roofline.h"
 #include "cli/settings_options.h"
+#include "cli/standard_output.h"
 #include "cli/step_work.h"
 #include "cli/thread_binding.h"
 #include "cli/timing.h"
@@ -84,7 +86,7 @@ int run(const RooflineBench& bench) {
   nlohmann::json report = {{"ceilings", json_of(ceilings)}};
   if (!bench.ceilings_only)
     report["steps"] = json_of(times.costs, ceilings), report["step_seconds"] = times.seconds;
-  fmt::print("{}\n", report.dump());
+  print_json(report);
   return kSuccess;
 }
 
@@ -94,12 +96,12 @@ Action add_roofline_bench(CLI::App& app) {
   auto bench = std::make_shared<RooflineBench>();
   add_step_choice(app, bench->choice);
   app.add_option("--runs", bench->runs, "Runs of the step, of which medians are taken")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1))
       ->capture_default_str();
   app.add_flag("--ceilings", bench->ceilings_only, "Only the machine's ceilings");
-  app.add_flag("--markdown", bench->markdown, "Markdown tables");
+  auto* markdown = app.add_flag("--markdown", bench->markdown, "Markdown tables");
   add_run_settings(app, bench->settings);
-  app.add_flag("--json", bench->json, "One JSON object on the last line");
+  app.add_flag("--json", bench->json, "One JSON object on the last line")->excludes(markdown);
   app.footer("Example: treadle bench roofline --model fashion_cnn --batch 32");
   return [bench] { return run(*bench); };
 }

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.h"
+#include "cli/option_checks.h"
 #include "cli/settings_options.h"
+#include "cli/standard_output.h"
 #include "cli/step_work.h"
 #include "cli/thread_binding.h"
 #include "cli/timing.h"
@@ -89,7 +91,7 @@ int run(const StepBench& bench) {
   auto seconds = time_repeatedly(step, counted ? 0 : bench.seconds, counted ? bench.steps : 10);
   const nlohmann::json report = report_of(bench, device, work, seconds);
   if (bench.json)
-    fmt::print("{}\n", report.dump());
+    print_json(report);
   else
     print(report);
   return kSuccess;
@@ -101,9 +103,9 @@ Action add_step_bench(CLI::App& app) {
   auto bench = std::make_shared<StepBench>();
   add_step_choice(app, bench->choice);
   app.add_option("--steps", bench->steps, "Steps that are timed; 0: as many as --seconds allow")
-      ->check(CLI::NonNegativeNumber);
+      ->transform(whole_number(0));
   app.add_option("--seconds", bench->seconds, "Time for timed steps; a fifth of it again warms up")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_flag("--bind", bench->bind, "Bind each thread to a core of its own");
   add_run_settings(app, bench->settings);

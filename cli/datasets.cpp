@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/standard_output.h"
 #include "treadle/data/dataset.h"
 
 namespace treadle::cli {
@@ -28,7 +29,7 @@ int print_datasets(bool as_json) {
                     {"how_to_get", set.how_to_get}});
     if (!as_json) print_dataset(set);
   }
-  if (as_json) fmt::print("{}\n", nlohmann::json{{"datasets", list}}.dump());
+  if (as_json) print_json(nlohmann::json{{"datasets", list}});
   return kSuccess;
 }
 

@@ -1,12 +1,15 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "cli/class_table.h"
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/model_source.h"
+#include "cli/option_checks.h"
 #include "cli/settings_options.h"
+#include "cli/standard_output.h"
 #include "treadle/core/error.h"
 #include "treadle/train/evaluate.h"
 
@@ -34,20 +37,18 @@ int run(const Options& options) {
   model.module->to(device);
   auto result = evaluate(*model.module, test, model.checkpoint.normalization, device, options.batch,
                          options.limit_batches * options.batch);
+  const int64_t images = std::accumulate(result.total.begin(), result.total.end(), int64_t(0));
   if (options.json) {
-    nlohmann::json object = {{"checkpoint", options.checkpoint},
-                             {"model", model.checkpoint.model},
-                             {"data", data},
-                             {"test_accuracy", result.accuracy},
-                             {"test_loss", result.loss},
-                             {"correct", result.correct},
-                             {"total", result.total}};
-    fmt::print("{}\n", object.dump());
+    nlohmann::json object = {
+        {"checkpoint", options.checkpoint},  {"model", model.checkpoint.model}, {"data", data},
+        {"test_accuracy", result.accuracy},  {"test_loss", result.loss},        {"images", images},
+        {"images_in_test_set", test.size()}, {"correct", result.correct},       {"total", result.total}};
+    print_json(object);
     return kSuccess;
   }
   fmt::print("{}", class_table(test.classes, result));
-  fmt::print("test accuracy {} ({:.4f}), test loss {:.4f}\n", percent(result.accuracy), result.accuracy,
-             result.loss);
+  fmt::print("test accuracy {} ({:.4f}), test loss {:.4f}{}\n", percent(result.accuracy), result.accuracy,
+             result.loss, share_of_test_set(images, test.size()));
   return kSuccess;
 }
 
@@ -61,10 +62,10 @@ Action add_eval(CLI::App& app) {
   app.add_option("--data", options->data,
                  "fashion-mnist, mnist, cifar-10 or a folder; default: what it was trained on");
   app.add_option("--batch-size", options->batch, "Images at a time")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1))
       ->capture_default_str();
   app.add_option("--limit-batches", options->limit_batches, "Only the first batches")
-      ->check(CLI::NonNegativeNumber);
+      ->transform(whole_number(0));
   add_run_settings(app, options->settings);
   add_binding(app, options->settings);
   app.add_flag("--json", options->json, "One JSON object on the last line");

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 namespace treadle::cli {
 
@@ -29,13 +31,9 @@ std::string byte_size(double bytes) {
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
-namespace {
-
 size_t display_width(const std::string& text) {
   return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
-
-}  // namespace
 
 std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<size_t>& right) {
   std::vector<size_t> widths;
@@ -58,7 +56,10 @@ std::string table(const std::vector<std::vector<std::string>>& rows, const std::
   return text;
 }
 
-bool on_terminal() { return isatty(STDERR_FILENO) == 1; }
+bool on_terminal() {
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) == 1 && !(terminal && std::string_view(terminal) == "dumb");
+}
 
 int64_t peak_memory_bytes() {
   rusage usage{};

@@ -16,11 +16,14 @@ std::string byte_size(double bytes);
 /// 0.9123 → "91.23 %"
 std::string percent(double share);
 
+/// Characters of a text in UTF-8, one column each.
+size_t display_width(const std::string& text);
+
 /// Columns padded to their widest cell, two spaces apart; the first row is the header. Widths count
 /// characters, not bytes. Columns named in `right` are aligned right.
 std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<size_t>& right = {});
 
-/// Whether stderr is a terminal, so that a progress bar makes sense.
+/// Whether stderr is a terminal on which a line can be drawn again.
 bool on_terminal();
 
 /// Largest resident set of this process so far, in bytes.

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/standard_output.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/core/runtime.h"
 #include "treadle/core/version.h"
@@ -48,7 +49,7 @@ int run(bool as_json) {
                              {"auto", chosen},
                              {"devices", devices},
                              {"engines", engines}};
-    fmt::print("{}\n", object.dump());
+    print_json(object);
     return kSuccess;
   }
   fmt::print("treadle {}, {} threads\n", version(), num_threads());

@@ -2,10 +2,13 @@
 #include <fmt/core.h>
 #include <signal.h>
 
-#include <cerrno>
-#include <cstring>
+#include <cstdio>
 
 #include "cli/command.h"
+#include "cli/format.h"
+#include "cli/measuring_note.h"
+#include "cli/standard_output.h"
+#include "cli/usage.h"
 #include "treadle/core/error.h"
 #include "treadle/core/version.h"
 #include "treadle/data/dataset.h"
@@ -35,16 +38,9 @@ int fail(int code, const std::exception& error) {
   return code;
 }
 
-/// The action's exit code, unless its output could not be written.
-int run_and_flush(const Action& action) {
-  int code = action();
-  require<FileError>(std::fflush(stdout) == 0, "the output could not be written: {}", std::strerror(errno));
-  return code;
-}
-
 int guarded(const Action& action) {
   try {
-    return run_and_flush(action);
+    return action();
   } catch (const DatasetAbsent& error) {
     return fail(kAbsent, error);
   } catch (const DeviceAbsent& error) {
@@ -52,21 +48,22 @@ int guarded(const Action& action) {
   } catch (const ValueError& error) {
     return fail(kUsage, error);
   } catch (const std::exception& error) {
-    return fail(kFailed, error);
+    // A write to a full device ends here; finish_output() tells of it.
+    return std::ferror(stdout) ? kFailed : fail(kFailed, error);
   }
 }
 
 int usage(const CLI::App& app, const CLI::ParseError& error) {
-  bool asked = error.get_exit_code() == int(CLI::ExitCodes::Success);
-  app.exit(error, std::cout, std::cerr);
-  return asked ? kSuccess : kUsage;
+  if (error.get_exit_code() == int(CLI::ExitCodes::Success)) return app.exit(error, std::cout, std::cerr);
+  fmt::print(stderr, "{}\n", usage_message(app, error));
+  return kUsage;
 }
 
 int run(int count, char** words) {
   CLI::App app{"Neural networks from CUDA kernels up, on any machine"};
   app.set_version_flag("--version", std::string("treadle ") + version());
   app.require_subcommand(1);
-  app.footer("Example: treadle train fashion_cnn --epochs 5\n`treadle COMMAND --help` tells more.");
+  app.footer("Example: treadle train fashion_cnn --epochs 5\n`treadle help COMMAND` tells more.");
   Action chosen;
   for (const Subcommand& entry : kSubcommands) {
     CLI::App* sub = app.add_subcommand(entry.name, entry.description);
@@ -74,10 +71,14 @@ int run(int count, char** words) {
     sub->callback([&chosen, action] { chosen = action; });
   }
   try {
-    app.parse(count, words);
+    auto arguments = arguments_of(app, count, words);
+    app.parse(std::vector(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
     return usage(app, error);
+  } catch (const ValueError& error) {
+    return fail(kUsage, error);
   }
+  MeasuringNote note(on_terminal());
   return guarded(chosen);
 }
 
@@ -85,6 +86,9 @@ int run(int count, char** words) {
 }  // namespace treadle::cli
 
 int main(int count, char** words) {
+  signal(SIGPIPE,
+         SIG_DFL);  // whoever read our output has enough: end without a word, whatever our parent ignored
   signal(SIGXFSZ, SIG_IGN);  // a file size limit then shows as a failed write, which keeps the old file
-  return treadle::cli::run(count, words);
+  treadle::cli::occupy_standard_streams();
+  return treadle::cli::finish_output(treadle::cli::run(count, words));
 }

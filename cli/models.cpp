@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/format.h"
+#include "cli/standard_output.h"
 #include "treadle/models/model.h"
 
 namespace treadle::cli {
@@ -22,7 +23,7 @@ int print_models(bool as_json) {
                     {"description", info.description}});
   }
   if (as_json)
-    fmt::print("{}\n", nlohmann::json{{"models", list}}.dump());
+    print_json(nlohmann::json{{"models", list}});
   else
     fmt::print("{}", table(rows, {2}));
   return kSuccess;

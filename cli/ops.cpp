@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/format.h"
+#include "cli/standard_output.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle::cli {
@@ -65,7 +66,7 @@ int print_ops(bool as_json, const std::string& name) {
                     variants_of(*op, DeviceKind::simt), variants_of(*op, DeviceKind::cuda), dtypes_of(*op)});
   }
   if (as_json)
-    fmt::print("{}\n", nlohmann::json{{"ops", list}}.dump());
+    print_json(nlohmann::json{{"ops", list}});
   else
     fmt::print("{}{} ops; variants are listed most preferred first\n", table(rows), rows.size() - 1);
   return kSuccess;
@@ -103,9 +104,9 @@ Action add_ops(CLI::App& app) {
     std::string name;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("OP", options->name, "Only this op, with its options");
-  app.add_flag("--json", options->json, "One JSON object");
-  app.add_flag("--markdown", options->markdown, "The table of the docs");
+  auto* op = app.add_option("OP", options->name, "Only this op, with its options");
+  auto* json = app.add_flag("--json", options->json, "One JSON object");
+  app.add_flag("--markdown", options->markdown, "The table of the docs")->excludes(op)->excludes(json);
   app.footer("Example: treadle ops conv2d");
   return [options] { return options->markdown ? print_markdown() : print_ops(options->json, options->name); };
 }

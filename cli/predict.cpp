@@ -7,7 +7,9 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/model_source.h"
+#include "cli/option_checks.h"
 #include "cli/settings_options.h"
+#include "cli/standard_output.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/formats/image.h"
@@ -72,30 +74,53 @@ std::vector<Prediction> classify(const Options& options, LoadedModel& model, Cla
   return best;
 }
 
+std::string line_of(const std::vector<Prediction>& best) {
+  std::string line;
+  for (auto& [label, probability] : best)
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", label, percent(probability));
+  return line;
+}
+
+nlohmann::json json_of(const std::vector<Prediction>& best) {
+  nlohmann::json entries = nlohmann::json::array();
+  for (auto& [label, probability] : best) entries.push_back({{"class", label}, {"probability", probability}});
+  return entries;
+}
+
+/// The entry of one image in --json; that of one which cannot be read tells why, on stderr too.
+template <class Classifier>
+nlohmann::json predict(const Options& options, LoadedModel& model, Classifier& classifier, Device device,
+                       const std::string& path) {
+  try {
+    auto best = classify(options, model, classifier, device, path);
+    if (!options.json) fmt::print("{}: {}\n", path, line_of(best));
+    return {{"image", path}, {"predictions", json_of(best)}};
+  } catch (const Error& error) {
+    std::fflush(stdout);  // in the order of the images
+    fmt::print(stderr, "treadle: {}\n", error.what());
+    return {{"image", path}, {"error", error.what()}};
+  }
+}
+
 int run(const Options& options) {
   Device device = apply_run_settings(options.settings);
   LoadedModel model = load_model(options.checkpoint);
   model.module->to(device);
   const Shape& input = model.checkpoint.input;
   if (!options.json)
-    fmt::print("images are {} and resized (bilinear) to {}×{}{}\n",
-               input[0] == 1 ? "turned grey" : "read as RGB", input[2], input[1],
-               options.invert ? ", inverted" : "");
+    fmt::print(
+        "images are turned upright (EXIF), laid over white, {}, resized (bilinear) to {}×{}{}; "
+        "all as Pillow does\n",
+        input[0] == 1 ? "made grey" : "read as RGB", input[2], input[1], options.invert ? ", inverted" : "");
   auto classifier = compile([&](Tensor x) { return softmax((*model.module)(x), 1); });
   nlohmann::json results = nlohmann::json::array();
+  bool failed = false;
   for (const std::string& path : options.images) {
-    auto best = classify(options, model, classifier, device, path);
-    nlohmann::json entries = nlohmann::json::array();
-    std::string line;
-    for (auto& [label, probability] : best) {
-      entries.push_back({{"class", label}, {"probability", probability}});
-      line += fmt::format("{}{} {}", line.empty() ? "" : ", ", label, percent(probability));
-    }
-    results.push_back({{"image", path}, {"predictions", entries}});
-    if (!options.json) fmt::print("{}: {}\n", path, line);
+    results.push_back(predict(options, model, classifier, device, path));
+    failed |= results.back().contains("error");
   }
-  if (options.json) fmt::print("{}\n", nlohmann::json{{"results", results}}.dump());
-  return kSuccess;
+  if (options.json) print_json(nlohmann::json{{"results", results}});
+  return failed ? kFailed : kSuccess;
 }
 
 }  // namespace
@@ -105,7 +130,7 @@ Action add_predict(CLI::App& app) {
   app.add_option("CHECKPOINT", options->checkpoint, "A checkpoint file, or a run folder")->required();
   app.add_option("IMAGE", options->images, "PNG or JPEG files")->required();
   app.add_option("--top-k", options->top_k, "How many classes to print")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1))
       ->capture_default_str();
   app.add_flag("--invert", options->invert,
                "Dark on light becomes light on dark, as the training images are");

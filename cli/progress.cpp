@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/format.h"
+#include "cli/terminal_line.h"
 
 namespace treadle::cli {
 namespace {
@@ -26,19 +27,25 @@ void Progress::step(const StepReport& report) {
   auto now = std::chrono::steady_clock::now();
   if (!bar_ || now - last_drawn_ < kRedraw) return;
   last_drawn_ = now;
-  double rate = double(report.images_done) / epoch_seconds_, per_step = epoch_seconds_ / double(steps_seen_);
-  double left = per_step * double(report.steps_in_epoch - report.step_in_epoch +
-                                  (report.epochs - report.epoch - 1) * report.steps_in_epoch);
-  fmt::print(stderr, "\r\033[Kepoch {}/{} {} {:>3} %  loss {:.4f}  {} images/s  {} left", report.epoch + 1,
-             report.epochs, bar(report.step_in_epoch, report.steps_in_epoch),
-             100 * report.step_in_epoch / report.steps_in_epoch, smooth_loss_, with_commas(int64_t(rate)),
-             clock_time(left));
-  std::fflush(stderr);
+  draw_terminal_line(line(report, terminal_width() - 1));
   drawn_ = true;
 }
 
+std::string Progress::line(const StepReport& report, int width) const {
+  double rate = double(report.images_done) / epoch_seconds_, per_step = epoch_seconds_ / double(steps_seen_);
+  double left = per_step * double(report.steps_in_epoch - report.step_in_epoch +
+                                  (report.epochs - report.epoch - 1) * report.steps_in_epoch);
+  return fit_line({{0, fmt::format("epoch {}/{}", report.epoch + 1, report.epochs)},
+                   {4, bar(report.step_in_epoch, report.steps_in_epoch)},
+                   {1, fmt::format("{:>3} %", 100 * report.step_in_epoch / report.steps_in_epoch)},
+                   {2, fmt::format("loss {:.4f}", smooth_loss_)},
+                   {5, fmt::format("{} images/s", with_commas(int64_t(rate)))},
+                   {3, fmt::format("{} left", clock_time(left))}},
+                  width);
+}
+
 void Progress::clear() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) clear_terminal_line();
   drawn_ = false;
 }
 

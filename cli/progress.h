@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "treadle/train/fit.h"
 
@@ -18,6 +19,9 @@ class Progress {
   void clear();
 
  private:
+  /// What fits into `width` columns: the bar and the rate go first.
+  std::string line(const StepReport& report, int width) const;
+
   bool quiet_, bar_, drawn_ = false;
   double epoch_seconds_ = 0, smooth_loss_ = 0;
   int64_t steps_seen_ = 0;  ///< of this epoch: less than its steps after resuming

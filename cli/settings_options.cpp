@@ -1,5 +1,6 @@
 #include "cli/settings_options.h"
 
+#include "cli/option_checks.h"
 #include "cli/thread_binding.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
@@ -14,20 +15,20 @@ void add_run_settings(CLI::App& app, RunSettings& settings) {
   app.add_option("--device", settings.device, "auto, cpu, simt (CUDA kernels on the CPU), cuda or cuda:N")
       ->capture_default_str();
   app.add_option("--engine", settings.engine, "own: only Treadle's kernels; any: libraries too")
-      ->check(CLI::IsMember({"own", "any"}))
+      ->check(one_of({"own", "any"}))
       ->capture_default_str();
   app.add_option("--variant", settings.variants, "OP=NAME: run this variant of an op; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--threads", settings.threads, "CPU threads; default: all cores")
-      ->check(CLI::Range(1, 1024));
+      ->transform(whole_number(1, 1024));
   app.add_flag("--deterministic", settings.deterministic, "Only variants that give the same bits twice");
   app.add_flag("--eager", settings.eager, "Run op by op instead of recording and replaying programs");
 }
 
 void add_binding(CLI::App& app, RunSettings& settings) {
   settings.bind = true;
-  app.add_flag(
-      "--no-bind{false}", settings.bind,
+  app.add_flag_callback(
+      "--no-bind", [&settings] { settings.bind = false; },
       "Leave threads to the scheduler; without it each is bound to a core when there is one for every core");
 }
 

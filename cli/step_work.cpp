@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cli/model_source.h"
+#include "cli/option_checks.h"
 #include "cli/pooled_density.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
@@ -16,14 +17,16 @@ namespace treadle::cli {
 void add_step_choice(CLI::App& app, StepChoice& choice) {
   app.add_option("--model", choice.model, "The model")->capture_default_str();
   app.add_option("--mode", choice.mode, "train or inference")
-      ->check(CLI::IsMember({"train", "inference"}))
+      ->check(one_of({"train", "inference"}))
       ->capture_default_str();
   app.add_option("--batch", choice.batch, "Images per step")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1))
       ->capture_default_str();
-  app.add_option("--optimizer", choice.optimizer, "sgd, momentum, adam or adamw")->capture_default_str();
+  app.add_option("--optimizer", choice.optimizer, "Of training steps")
+      ->check(one_of(known_optimizers()))
+      ->capture_default_str();
   app.add_option("--lr", choice.learning_rate, "Learning rate; small, so that the weights stay what they are")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_from(0))
       ->capture_default_str();
   app.add_option("--data", choice.data, "Data set")->capture_default_str();
   app.add_option("--checkpoint", choice.checkpoint, "Start from the weights of this file or run folder");
@@ -46,6 +49,8 @@ StepWork::StepWork(const StepChoice& choice, Device device)
                         choice.checkpoint, loaded.checkpoint.model, choice.model);
     model_ = loaded.module, normalization_ = loaded.checkpoint.normalization;
   }
+  require<ValueError>(choice.batch <= data_.size(), "{} has {} training images, fewer than a batch of {}",
+                      choice.data, data_.size(), choice.batch);
   model_->to(device);
   model_->train(choice.mode == "train");
   optimizer_ = make_optimizer(choice.optimizer, model_->named_parameters(), choice.learning_rate);

@@ -28,7 +28,7 @@ void add_step_choice(CLI::App& app, StepChoice& choice);
 class StepWork {
  public:
   /// Starts from fresh weights, or from those of a checkpoint. Steps are compiled unless settings().eager.
-  /// Throws ValueError when the checkpoint holds another model.
+  /// Throws ValueError when the checkpoint holds another model, or the batch is larger than the data set.
   StepWork(const StepChoice& choice, Device device);
   StepWork(const StepWork&) = delete;
   StepWork& operator=(const StepWork&) = delete;

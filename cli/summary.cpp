@@ -7,8 +7,10 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/model_source.h"
+#include "cli/option_checks.h"
 #include "cli/program_summary.h"
 #include "cli/settings_options.h"
+#include "cli/standard_output.h"
 #include "treadle/models/model.h"
 #include "treadle/nn/summary.h"
 
@@ -25,7 +27,7 @@ struct Options {
 
 std::vector<int64_t> list_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
-void print_json(const Options& options, const ModelSummary& summary) {
+void print_summary(const Options& options, const ModelSummary& summary) {
   nlohmann::json layers = nlohmann::json::array();
   for (const LayerSummary& layer : summary.layers)
     layers.push_back({{"name", layer.name},
@@ -42,7 +44,7 @@ void print_json(const Options& options, const ModelSummary& summary) {
                            {"input_bytes", summary.input_bytes},
                            {"activation_bytes", summary.activation_bytes},
                            {"parameter_bytes", summary.parameter_bytes}};
-  fmt::print("{}\n", result.dump());
+  print_json(result);
 }
 
 void print_table(const ModelSummary& summary) {
@@ -61,28 +63,66 @@ void print_table(const ModelSummary& summary) {
              byte_size(double(summary.activation_bytes)), byte_size(double(summary.parameter_bytes)));
 }
 
-void print_programs(const Options& options, const std::string& model) {
-  Device device = apply_run_settings(options.settings);
+nlohmann::json operands(const Program& program, const std::vector<int>& values) {
+  nlohmann::json list = nlohmann::json::array();
+  for (int value : values) {
+    if (value == kNoValue) continue;
+    const TensorSpec& spec = program.values[size_t(value)].spec;
+    list.push_back({{"dtype", name_of(spec.dtype)}, {"shape", list_of(spec.shape)}});
+  }
+  return list;
+}
+
+nlohmann::json json_of(const ProgramReport& report) {
+  const Program& program = *report.program;
+  nlohmann::json steps = nlohmann::json::array();
+  for (const ProgramStep& step : program.steps)
+    steps.push_back({{"op", step.op->name},
+                     {"variant", step.variant->name},
+                     {"inputs", operands(program, step.inputs)},
+                     {"outputs", operands(program, step.outputs)}});
+  return {{"signature", report.signature},
+          {"recorded_ops", program.statistics.recorded_ops},
+          {"fusions", program.fusions},
+          {"steps", steps},
+          {"arena_bytes", program.statistics.arena_bytes},
+          {"memory_bytes", report.memory_bytes}};
+}
+
+void print_programs(const Options& options, const std::string& model, Device device) {
   ProgramSource source = program_source(model, options.optimizer, options.batch, device);
   auto [inference, training] = make_programs(source);
+  if (options.json)
+    return print_json(nlohmann::json{{"model", options.source},
+                                     {"device", to_string(device)},
+                                     {"batch_size", options.batch},
+                                     {"optimizer", options.optimizer},
+                                     {"inference", json_of(inference)},
+                                     {"training", json_of(training)}});
   for (auto* report : {&inference, &training})
     fmt::print("{}: {}\n{}in all {} of memory beside the parameters\n\n",
                report == &inference ? "inference" : "training with " + options.optimizer, report->signature,
                report->program->to_string(), byte_size(double(report->memory_bytes)));
 }
 
-int run(const Options& options) {
+/// The model's name, or that of the model in a checkpoint: what exists as a file, or is written like one.
+std::string model_of(const std::string& source) {
   const auto& known = known_models();
-  bool is_name =
-      std::any_of(known.begin(), known.end(), [&](const ModelInfo& m) { return m.name == options.source; });
-  bool is_file = !is_name && std::filesystem::exists(options.source);
-  std::string model = is_file ? load_model(options.source).checkpoint.model : options.source;
+  if (std::any_of(known.begin(), known.end(), [&](const ModelInfo& model) { return model.name == source; }))
+    return source;
+  bool is_path = source.find_first_of("./") != std::string::npos || std::filesystem::exists(source);
+  return is_path ? load_model(source).checkpoint.model : source;
+}
+
+int run(const Options& options) {
+  Device device = apply_run_settings(options.settings);
+  std::string model = model_of(options.source);
   const ModelInfo& info = model_info(model);
-  if (options.program) return print_programs(options, model), kSuccess;
+  if (options.program) return print_programs(options, model, device), kSuccess;
   Shape input{options.batch, info.input[0], info.input[1], info.input[2]};
   auto summary = summarize(*make_model(model), input);
   if (options.json)
-    print_json(options, summary);
+    print_summary(options, summary);
   else
     print_table(summary);
   return kSuccess;
@@ -94,11 +134,15 @@ Action add_summary(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("MODEL|CHECKPOINT", options->source, "A model's name or a checkpoint file")->required();
   app.add_option("--batch-size", options->batch, "Images in the batch")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1))
       ->capture_default_str();
-  app.add_flag("--program", options->program,
-               "The compiled inference and training steps: ops, variants, fusions, bytes, the arena");
-  app.add_option("--optimizer", options->optimizer, "Of the training step")->capture_default_str();
+  auto* program =
+      app.add_flag("--program", options->program,
+                   "The compiled inference and training steps: ops, variants, fusions, bytes, the arena");
+  app.add_option("--optimizer", options->optimizer, "Of the training step of --program")
+      ->check(one_of(known_optimizers()))
+      ->needs(program)
+      ->capture_default_str();
   add_run_settings(app, options->settings);
   app.add_flag("--json", options->json, "One JSON object");
   app.footer("Example: treadle summary fashion_cnn");

@@ -13,8 +13,11 @@
 #include "cli/class_table.h"
 #include "cli/command.h"
 #include "cli/format.h"
+#include "cli/measuring_note.h"
+#include "cli/option_checks.h"
 #include "cli/progress.h"
 #include "cli/settings_options.h"
+#include "cli/standard_output.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
@@ -26,9 +29,6 @@
 
 namespace treadle::cli {
 namespace {
-
-constexpr int64_t kMost =
-    int64_t(1) << 30;  ///< bound of counts on the command line: products of two fit in int64
 
 const auto process_start = std::chrono::steady_clock::now();
 
@@ -248,6 +248,7 @@ class Training {
   int run() {
     prepare();
     stop_on_interrupt();
+    MeasuringNote note(on_terminal() && !o_.quiet, stop_source.get_token());
     FitResult result = fit(*model_, *optimizer_, schedule(), data_, fit_options());
     progress_.clear();
     if (result.interrupted) return report_interruption(result);
@@ -361,9 +362,7 @@ class Training {
           "last.safetensors\n",
           with_commas(int64_t(result.images_per_second)), result.train_seconds, total, o_.out);
     }
-    if (o_.json)
-      fmt::print("{}\n",
-                 json_of(result, total).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (o_.json) print_json(json_of(result, total));
   }
 
   nlohmann::json json_of(const FitResult& result, double total_seconds) const {
@@ -405,32 +404,35 @@ Action add_train(CLI::App& app) {
       ->required();
   app.add_option("--data", o->data, "fashion-mnist, mnist, cifar-10 or a folder")->capture_default_str();
   app.add_option("--epochs", o->epochs, "Passes over the training images")
-      ->check(CLI::Range(int64_t(1), kMost))
+      ->transform(whole_number(1))
       ->capture_default_str();
   app.add_option("--batch-size", o->batch_size, "Images per step")
-      ->check(CLI::Range(int64_t(1), kMost))
+      ->transform(whole_number(1))
       ->capture_default_str();
-  app.add_option("--optimizer", o->optimizer, "sgd, momentum, adam or adamw")->capture_default_str();
-  app.add_option("--lr", o->learning_rate, "Learning rate")
-      ->check(CLI::NonNegativeNumber)
+  app.add_option("--optimizer", o->optimizer, "Rule of the updates")
+      ->check(one_of(known_optimizers()))
       ->capture_default_str();
+  app.add_option("--lr", o->learning_rate, "Learning rate")->check(number_from(0))->capture_default_str();
   app.add_option("--schedule", o->schedule,
                  "constant; cosine, linear: to 0 over all steps; one-cycle: a linear rise first")
+      ->check(one_of(known_schedules()))
       ->capture_default_str();
   app.add_option("--warm-up", o->warm_up, "Share of the steps in which one-cycle rises")
-      ->check(CLI::Range(0.0, 0.99))
+      ->check(number_between(0, 0.99))
       ->capture_default_str();
   app.add_option("--preset", o->preset,
                  "A named recipe: baseline; fast (fashion_cnn on Fashion-MNIST, mnist_cnn on MNIST)");
   app.add_flag("--normalize", o->normalize,
                "Subtract the mean of the training pixels, divide by their deviation");
-  app.add_option("--seed", o->seed, "Initial weights and the order of images")->capture_default_str();
+  app.add_option("--seed", o->seed, "Initial weights and the order of images")
+      ->transform(seed_number())
+      ->capture_default_str();
   app.add_option("--limit-batches", o->limit_batches, "Stop each epoch after so many batches; 0: no limit")
-      ->check(CLI::Range(int64_t(0), kMost));
+      ->transform(whole_number(0));
   app.add_option("--steps", o->max_steps, "End the run after so many steps; 0: after all epochs")
-      ->check(CLI::Range(int64_t(0), kMost));
+      ->transform(whole_number(0));
   app.add_option("--validate", o->validate, "After each epoch, or once after the last: each or last")
-      ->check(CLI::IsMember({"each", "last"}))
+      ->check(one_of({"each", "last"}))
       ->capture_default_str();
   app.add_option("--out", o->out, "Run folder; default runs/MODEL");
   app.add_flag("--resume", o->resume, "Go on from last.safetensors in the run folder");

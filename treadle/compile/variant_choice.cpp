@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "treadle/compile/measuring.h"
 #include "treadle/core/error.h"
 #include "treadle/core/log.h"
 #include "treadle/core/parallel_for.h"
@@ -87,24 +88,39 @@ double best_of(const std::vector<Trial>& trials) {
   return best;
 }
 
-/// One round of all whose part has not ended.
-void run_round(std::vector<Trial>& trials, Device device, const VariantRunner& run) {
-  for (Trial& trial : trials)
+bool may_go_on(const Op& op) {
+  const MeasuringObserver* observer = measuring_observer();
+  return !observer || !observer->go_on || observer->go_on(op.name);
+}
+
+void tell_end() {
+  const MeasuringObserver* observer = measuring_observer();
+  if (observer && observer->ended) observer->ended();
+}
+
+/// One round of all whose part has not ended; false when it was given up.
+bool run_round(const Op& op, std::vector<Trial>& trials, Device device, const VariantRunner& run) {
+  for (Trial& trial : trials) {
+    if (!may_go_on(op)) return false;
     if (!trial.ended) trial.add_round(time_of_round(trial, device, run));
+  }
   const double best = best_of(trials);
   for (Trial& trial : trials) trial.ended = trial.ended || (trial.best > kHopeless * best && trial.settled());
+  return true;
 }
 
 bool are_settled(const std::vector<Trial>& trials) {
   return std::all_of(trials.begin(), trials.end(), [](const Trial& trial) { return trial.settled(); });
 }
 
-VariantTimes measure(const std::vector<const Variant*>& variants, Device device, const VariantRunner& run) {
+/// Empty when the measurement was given up.
+VariantTimes measure(const Op& op, const std::vector<const Variant*>& variants, Device device,
+                     const VariantRunner& run) {
   std::vector<Trial> trials;
   for (const Variant* variant : variants) trials.push_back({variant});
   const double start = now(), longest = kMostSecondsPerVariant * double(variants.size());
   for (int round = 1;; ++round) {
-    run_round(trials, device, run);
+    if (!run_round(op, trials, device, run)) return {};
     const double elapsed = now() - start;
     if (round >= kFewestLongRounds && elapsed > longest) break;
     if (round >= kFewestRounds && elapsed > kShortest && are_settled(trials)) break;
@@ -234,8 +250,9 @@ VariantTimes measured_times(const Op& op, const Call& call, Device device, const
   auto times = VariantCache::find(key);
   auto known = [&](const Variant* variant) { return times.count(variant->name) > 0; };
   if (std::all_of(variants.begin(), variants.end(), known)) return times;
-  times = measure(variants, device, run);
-  VariantCache::store(key, times);
+  times = measure(op, variants, device, run);
+  tell_end();
+  if (!times.empty()) VariantCache::store(key, times);
   return times;
 }
 

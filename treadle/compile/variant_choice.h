@@ -29,7 +29,7 @@ bool needs_choice(const Op& op, const Call& call, Device device);
 /// is not counted. Its time is that of its fastest run. It counts as settled when a second round came within
 /// a tenth of it, so that a disturbance lengthens the measurement and does not decide it. Rounds go on for at
 /// least 10 ms, until all times are settled, for at most 200 ms for each variant. Runs so long that this is
-/// less than two rounds are made all the same.
+/// less than two rounds are made all the same. Empty when an observer (measuring.h) gave the measurement up.
 VariantTimes measured_times(const Op& op, const Call& call, Device device, const VariantRunner& run);
 
 /// The fastest of them. A program that trains is measured with the weights that it begins with. Later fewer

@@ -3,14 +3,16 @@
 #include <algorithm>
 
 #include "treadle/core/error.h"
+#include "treadle/core/nearest_name.h"
 
 namespace treadle {
 
 DType dtype_named(std::string_view name) {
   for (DType dtype : kAllDTypes)
     if (name_of(dtype) == name) return dtype;
-  throw ValueError(
-      fmt::format("no dtype is called '{}'; known are f32 f64 f16 bf16 i8 u8 i16 i32 i64 bool", name));
+  std::vector<std::string> known;
+  for (DType dtype : kAllDTypes) known.emplace_back(name_of(dtype));
+  throw ValueError(unknown_name("no dtype is called", name, known));
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "treadle/core/nearest_name.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/data/cifar.h"
 #include "treadle/data/idx.h"
@@ -158,6 +159,24 @@ std::string name_of_folder(const fs::path& folder) {
   return fs::canonical(folder).filename().string();
 }
 
+constexpr std::string_view kExpectedFiles =
+    "train-images-idx3-ubyte (or .gz) and its three companions, or data_batch_1.bin to data_batch_5.bin and "
+    "test_batch.bin";
+
+/// Throws unless the folder, given by its path and not as a known name, is one and holds a data set.
+void check_folder(const fs::path& folder, std::string_view given) {
+  std::error_code ignored;
+  require<ValueError>(!fs::exists(folder, ignored) || is_folder(folder),
+                      "{} is a file; a data set is a folder that holds {}", given, kExpectedFiles);
+  const bool looks_like_path = given.find('/') != std::string_view::npos;
+  if (!is_folder(folder) && !looks_like_path)
+    throw ValueError(unknown_name("there is no folder and no data set", given, dataset_names()));
+  require<DatasetAbsent>(is_folder(folder), "there is no folder {} to read a data set from; check the path",
+                         given);
+  require<DatasetAbsent>(holds_dataset(folder), "the folder {} holds no data set; expected are {}", given,
+                         kExpectedFiles);
+}
+
 }  // namespace
 
 bool holds_dataset(const fs::path& folder) {
@@ -166,20 +185,8 @@ bool holds_dataset(const fs::path& folder) {
 
 DatasetSplits load_dataset(std::string_view name_or_folder) {
   if (const KnownDataset* known = known_dataset(name_or_folder)) return load_known(*known);
-  fs::path folder(name_or_folder);
-  bool looks_like_path = name_or_folder.find('/') != std::string_view::npos;
-  require<ValueError>(
-      looks_like_path || is_folder(folder),
-      "no data set is called '{}' and there is no such folder; known are fashion-mnist, mnist, cifar-10",
-      name_or_folder);
-  require<DatasetAbsent>(is_folder(folder), "there is no folder {} to read a data set from; check the path",
-                         name_or_folder);
-  require<DatasetAbsent>(
-      holds_dataset(folder),
-      "the folder {} holds no data set; expected are train-images-idx3-ubyte (or .gz) and its three "
-      "companions, or data_batch_1.bin to data_batch_5.bin and test_batch.bin",
-      name_or_folder);
-  return load_folder(folder, name_of_folder(folder));
+  check_folder(fs::path(name_or_folder), name_or_folder);
+  return load_folder(name_or_folder, name_of_folder(name_or_folder));
 }
 
 }  // namespace treadle

@@ -51,6 +51,12 @@ const KnownDataset* known_dataset(std::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string> dataset_names() {
+  std::vector<std::string> names;
+  for (const auto& dataset : table()) names.push_back(dataset.name);
+  return names;
+}
+
 std::vector<fs::path> places_of(std::string_view name) {
   std::vector<fs::path> places;
   if (fs::path folder = environment_path("TREADLE_DATA"); !folder.empty()) places.push_back(folder / name);

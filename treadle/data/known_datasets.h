@@ -13,6 +13,9 @@ namespace treadle {
 /// The entry of that name without `found`, or null.
 const KnownDataset* known_dataset(std::string_view name);
 
+/// The names that known_dataset() finds.
+std::vector<std::string> dataset_names();
+
 /// Where a set may lie, best first.
 std::vector<std::filesystem::path> places_of(std::string_view name);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "treadle/core/error.h"
+#include "treadle/core/nearest_name.h"
 #include "treadle/core/runtime.h"
 
 namespace treadle {
@@ -25,8 +26,12 @@ bool Registry::contains(const std::string& name) const { return ops_.count(name)
 
 const Op& Registry::find(const std::string& name) const {
   auto found = ops_.find(name);
-  require<ValueError>(found != ops_.end(), "no op is called '{}'; `treadle ops` lists them", name);
-  return *found->second;
+  if (found != ops_.end()) return *found->second;
+  std::vector<std::string> known;
+  for (auto& [other, op] : ops_) known.push_back(other);
+  std::string meant = suggestion(name, known);
+  throw ValueError(
+      fmt::format("no op is called '{}'{} `treadle ops` lists them", name, meant.empty() ? ";" : meant));
 }
 
 std::vector<const Op*> Registry::ops() const {

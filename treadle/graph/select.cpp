@@ -1,6 +1,7 @@
 #include "treadle/graph/select.h"
 
 #include "treadle/core/error.h"
+#include "treadle/core/nearest_name.h"
 #include "treadle/graph/settings.h"
 
 namespace treadle {
@@ -21,14 +22,16 @@ bool is_allowed(const Variant& variant, const Settings& current) {
 }
 
 const Variant& variant_named(const Op& op, DeviceKind device, const std::string& name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Variant& variant : op.variants) {
     if (variant.device != device) continue;
     if (name == variant.name) return variant;
-    known += fmt::format(" {}", variant.name);
+    known.emplace_back(variant.name);
   }
+  require<ValueError>(!known.empty(), "on {} {} has no variants to choose from, so no '{}'", name_of(device),
+                      op.name, name);
   throw ValueError(
-      fmt::format("{} has no variant '{}' on {}; known are:{}", op.name, name, name_of(device), known));
+      unknown_name(fmt::format("on {} {} has no variant", name_of(device), op.name), name, known));
 }
 
 std::vector<const Variant*> applicable_variants(const Op& op, const Call& call, DeviceKind device) {

@@ -1,6 +1,7 @@
 #include "treadle/models/model.h"
 
 #include "treadle/core/error.h"
+#include "treadle/core/nearest_name.h"
 #include "treadle/models/fashion_cnn.h"
 #include "treadle/models/lenet5.h"
 #include "treadle/models/mlp.h"
@@ -23,12 +24,12 @@ const std::vector<ModelInfo>& known_models() {
 }
 
 const ModelInfo& model_info(const std::string& name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const ModelInfo& info : known_models()) {
     if (info.name == name) return info;
-    known += " " + info.name;
+    known.push_back(info.name);
   }
-  throw ValueError(fmt::format("no model is called '{}'; known are:{}", name, known));
+  throw ValueError(unknown_name("no model is called", name, known));
 }
 
 std::shared_ptr<Module> make_model(const std::string& name, uint64_t seed) {

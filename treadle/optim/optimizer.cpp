@@ -4,6 +4,7 @@
 #include <map>
 
 #include "treadle/core/error.h"
+#include "treadle/core/nearest_name.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/recording.h"
 #include "treadle/ops/copy.h"
@@ -128,7 +129,7 @@ std::unique_ptr<Optimizer> make_optimizer(const std::string& name, std::vector<N
   if (name == "adamw")
     return std::make_unique<Adam>(std::move(parameters), learning_rate,
                                   AdamOptions{.weight_decay = 0.01, .decoupled = true});
-  throw ValueError(fmt::format("no optimizer is called '{}'; known are sgd momentum adam adamw", name));
+  throw ValueError(unknown_name("no optimizer is called", name, known_optimizers()));
 }
 
 }  // namespace treadle

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "treadle/core/error.h"
+#include "treadle/core/nearest_name.h"
 
 namespace treadle {
 namespace {
@@ -34,8 +35,7 @@ Schedule Schedule::named(const std::string& name, double rate, int64_t total_ste
   if (name == "cosine") return cosine(rate, total_steps);
   if (name == "linear") return linear(rate, total_steps);
   if (name == "one-cycle") return one_cycle(rate, total_steps, warm_up);
-  throw ValueError(
-      fmt::format("no schedule is called '{}'; known are constant cosine linear one-cycle", name));
+  throw ValueError(unknown_name("no schedule is called", name, known_schedules()));
 }
 
 double Schedule::at(int64_t step) const {
