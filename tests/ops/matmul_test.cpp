@@ -103,7 +103,11 @@ TEST(Matmul, LongerSideIsCutFirst) {
   p.batch.numel = 1;
   const auto size_for = [&](int64_t M, int64_t N, int64_t K, int threads) {
     p.M = M, p.N = N, p.K = K;
-    return block_size(p, threads);
+    const int before = num_threads();
+    set_num_threads(threads);
+    const BlockSize size = block_size(p);
+    set_num_threads(before);
+    return size;
   };
   EXPECT_EQ(size_for(32, 256, 3200, 2).columns, 128);
   EXPECT_EQ(size_for(32, 256, 3200, 2).rows, 32);

@@ -26,6 +26,16 @@ TEST(Schedule, LinearIsOneCycleWithoutARise) {
     EXPECT_EQ(schedule.at(step), std::max<int64_t>(7 - step, 0)) << step;
 }
 
+/// cos of 0, π/2 and π is 1, 0 and -1 but for the rounding of π.
+TEST(Schedule, CosineFallsFromItsRateToZeroAndStaysThere) {
+  const Schedule schedule = Schedule::cosine(8, 6);
+  const double expected[] = {8, 4 + 4 * 0.8660254037844386, 6, 4, 2, 4 - 4 * 0.8660254037844386, 0, 0, 0};
+  for (int64_t step = 0; step < 9; ++step)
+    EXPECT_NEAR(schedule.at(step), expected[step], 8 * 0x1p-50) << step;
+  EXPECT_NEAR(Schedule::named("cosine", 8, 6).at(3), 4, 8 * 0x1p-50);
+  EXPECT_EQ(Schedule::named("linear", 8, 7).at(3), Schedule::linear(8, 7).at(3));
+}
+
 TEST(Schedule, EveryStepOfARunHasARateAboveZeroAndAtMostItsPeak) {
   for (double warm_up : {0.0, 0.01, 0.3, 0.99})
     for (int64_t total : {1, 2, 3, 10, 1000}) {
