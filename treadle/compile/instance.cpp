@@ -7,6 +7,7 @@
 #include "treadle/compile/arena.h"
 #include "treadle/compile/variant_choice.h"
 #include "treadle/core/error.h"
+#include "treadle/core/log.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/select.h"
 
@@ -244,14 +245,19 @@ void ProgramInstance::undo_host_work() {
     if (program_->host_work[i].undo) program_->host_work[i].undo();
 }
 
+void ProgramInstance::run_step(size_t step) {
+  begin_step(step);
+  program_->steps[step].variant->run(calls_[step]);
+  end_step(step);
+}
+
 void ProgramInstance::run_steps() {
+  use_current_stream();
   size_t step = 0;
   try {
     for (; step < calls_.size(); ++step) {
       double start = on_step ? now() : 0;
-      begin_step(step);
-      program_->steps[step].variant->run(calls_[step]);
-      end_step(step);
+      run_step(step);
       if (!on_step) continue;
       runtime(program_->device).synchronize();
       on_step(step, now() - start);
@@ -287,16 +293,46 @@ void ProgramInstance::copy_results() {
         .copy_within(output_storages_[i]->data(), fixed_outputs_[i]->data(), fixed_outputs_[i]->bytes());
 }
 
+/// Calls go to the device's stream as it is for this thread now: the capture's while one is under way. The
+/// device becomes the thread's current one.
+void ProgramInstance::use_current_stream() {
+  if (program_->device.kind == DeviceKind::cpu) return;
+  void* stream = runtime(program_->device).stream();
+  for (Call& call : calls_) call.stream = stream;
+}
+
+/// Null where the work cannot be captured, which is said once; the loop does it then. Scratch that a step
+/// took beyond its plan would be given back under the graph, so such a capture counts for nothing.
+std::unique_ptr<CapturedGraph> ProgramInstance::capture_steps() {
+  std::unique_ptr<CapturedGraph> graph;
+  try {
+    graph = runtime(program_->device).capture([this] {
+      use_current_stream();
+      for (size_t step = 0; step < calls_.size(); ++step) run_step(step);
+    });
+  } catch (const std::exception& error) {
+    log_once(LogLevel::warning,
+             fmt::format("a program cannot be captured as a graph and runs step by step: {}", error.what()));
+    capturable_ = false;
+  }
+  if (scratch_grew_) graph.reset();
+  return graph;
+}
+
+void ProgramInstance::launch_graph() {
+  try {
+    graph_->launch();
+  } catch (...) {
+    undo_host_work();  // nothing of it has been done
+    throw;
+  }
+}
+
 /// A graph is captured in the second replay: the first one has made libraries and scratch ready.
 void ProgramInstance::replay() {
-  Runtime& device = runtime(program_->device);
-  if (!graph_ && graph_wanted_ && warm_ && !on_step)
-    graph_ = device.capture([&] {
-      for (Call& call : calls_) call.stream = device.stream();
-      run_steps();
-    });
-  if (graph_)
-    graph_->launch();
+  if (!graph_ && graph_wanted_ && capturable_ && warm_ && !on_step) graph_ = capture_steps();
+  if (graph_ && !on_step)
+    launch_graph();
   else
     run_steps();
   warm_ = true;
@@ -395,9 +431,7 @@ void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool me
   try {
     for (size_t i = 0; i < calls_.size(); ++i) {
       if (needs_choice(*program_->steps[i].op, calls_[i], program_->device)) time_variants(i);
-      begin_step(i);
-      program_->steps[i].variant->run(calls_[i]);
-      end_step(i);
+      run_step(i);
     }
   } catch (...) {
     restore();

@@ -74,6 +74,9 @@ class ProgramInstance {
   void bind(std::span<const Tensor> arguments);
   void bind_fixed(std::span<const Tensor> arguments);
   void replay();
+  void use_current_stream();
+  std::unique_ptr<CapturedGraph> capture_steps();
+  void launch_graph();
   void copy_results();
   void bind_results();
   int output_of(int value) const;
@@ -84,6 +87,7 @@ class ProgramInstance {
   void write_numbers(const HostWork& work);
   void send_numbers();
   void undo_host_work();
+  void run_step(size_t step);
   void run_steps();
   void raise_versions();
   void give(std::span<const Tensor> arguments, std::span<Tensor> results);
@@ -112,6 +116,7 @@ class ProgramInstance {
 
   // A graph keeps its addresses: arguments are copied to a fixed place, results from one.
   bool graph_wanted_;
+  bool capturable_ = true;  ///< until a capture has failed
   bool warm_ = false;
   std::unique_ptr<CapturedGraph> graph_;
   std::vector<IntrusivePtr<Storage>> fixed_inputs_, fixed_outputs_;

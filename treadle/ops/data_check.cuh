@@ -16,7 +16,7 @@ class DataCheck {
  public:
   /// See DataMistake for `message`, which must stay.
   explicit DataCheck(const char* message) : message_(message) {
-#if defined(__CUDACC__)
+#if TREADLE_TARGET_IS_CUDA
     mistake_ = cuda::data_mistake();
 #endif
   }
@@ -30,7 +30,7 @@ class DataCheck {
   }
 
  private:
-#if defined(__CUDACC__)
+#if TREADLE_TARGET_IS_CUDA
   __device__ void take_note(int64_t value, int64_t position, int64_t bound) const {
     if (atomicCAS(&mistake_->state, DataMistake::none, DataMistake::being_noted) != DataMistake::none) return;
     mistake_->message = message_;

@@ -7,11 +7,7 @@
 
 namespace treadle::TREADLE_TARGET {
 
-#if defined(__CUDACC__)
-inline constexpr DeviceKind kDevice = DeviceKind::cuda;
-#else
-inline constexpr DeviceKind kDevice = DeviceKind::simt;
-#endif
+inline constexpr DeviceKind kDevice = TREADLE_TARGET_IS_CUDA ? DeviceKind::cuda : DeviceKind::simt;
 
 inline constexpr int kThreads = 256;  ///< threads of a block where the kernel does not care
 

@@ -1,7 +1,8 @@
 #include "treadle/engines/cublas/cublas.h"
 
+#include <cuda_runtime_api.h>
+
 #include <map>
-#include <mutex>
 
 #include "treadle/core/error.h"
 #include "treadle/core/shared_library.h"
@@ -21,6 +22,7 @@ Library open_library() {
   Functions& f = library.functions;
   library.file.find(f.create, "cublasCreate_v2");
   library.file.find(f.set_stream, "cublasSetStream_v2");
+  library.file.find(f.set_workspace, "cublasSetWorkspace_v2");
   library.file.find(f.set_math_mode, "cublasSetMathMode");
   library.file.find(f.status_string, "cublasGetStatusString");
   library.file.find(f.gemm_strided_batched, "cublasGemmStridedBatchedEx");
@@ -32,28 +34,59 @@ const Library& library() {
   return opened;
 }
 
-cublasHandle_t make_handle(cudaStream_t stream) {
-  const Functions& f = *functions();
-  cublasHandle_t handle = nullptr;
-  check(f.create(&handle), "cublasCreate");
-  check(f.set_stream(handle, stream), "cublasSetStream");
-  check(f.set_math_mode(handle,
-                        cublasMath_t(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
-        "cublasSetMathMode");
-  return handle;
+void check_runtime(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // a passing error must not be reported again by the next call
+  throw DeviceError(fmt::format("cuBLAS: {}: {}", what, cudaGetErrorString(status)));
 }
+
+/// What cuBLAS recommends: 32 MiB for Hopper and later cards.
+size_t workspace_bytes(int ordinal) {
+  int major = 0;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal);
+  return size_t(major >= 9 ? 32 : 8) << 20;
+}
+
+/// One for each device. All that it needs is allocated when it is made: a stream that is being captured
+/// allows no allocation. The workspace may serve every stream, because captured graphs are launched on the
+/// device's one stream, where each call comes after the one before.
+class Handle {
+ public:
+  explicit Handle(int ordinal) : workspace_bytes_(workspace_bytes(ordinal)) {
+    const Functions& f = *functions();
+    check_runtime(cudaMalloc(&workspace_, workspace_bytes_), "the workspace");
+    check(f.create(&handle_), "cublasCreate");
+    check(f.set_math_mode(
+              handle_, cublasMath_t(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
+          "cublasSetMathMode");
+  }
+
+  cublasHandle_t on(cudaStream_t stream) {
+    if (stream == stream_) return handle_;
+    stream_ = nullptr;  // until both calls have succeeded
+    check(functions()->set_stream(handle_, stream), "cublasSetStream");
+    // A new stream takes the workspace away.
+    check(functions()->set_workspace(handle_, workspace_, workspace_bytes_), "cublasSetWorkspace");
+    stream_ = stream;
+    return handle_;
+  }
+
+ private:
+  size_t workspace_bytes_;
+  void* workspace_ = nullptr;
+  cublasHandle_t handle_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+};
 
 }  // namespace
 
 const Functions* functions() { return library().file.is_open() ? &library().functions : nullptr; }
 
-cublasHandle_t handle_of(cudaStream_t stream) {
-  static std::mutex mutex;
-  static auto& handles = *new std::map<cudaStream_t, cublasHandle_t>;
-  std::lock_guard lock(mutex);
-  auto& handle = handles[stream];
-  if (!handle) handle = make_handle(stream);
-  return handle;
+cublasHandle_t handle_on(cudaStream_t stream) {
+  static auto& handles = *new std::map<int, Handle>;  // at the end of the process cuBLAS may be gone before
+  int ordinal = 0;
+  check_runtime(cudaGetDevice(&ordinal), "cudaGetDevice");
+  return handles.try_emplace(ordinal, ordinal).first->second.on(stream);
 }
 
 void check(cublasStatus_t status, const char* what) {

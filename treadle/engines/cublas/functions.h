@@ -1,4 +1,4 @@
-/// The functions of cuBLAS that are used, and a handle for each stream.
+/// The functions of cuBLAS that are used, and a handle for each device.
 #pragma once
 
 #include <cublas_v2.h>
@@ -16,6 +16,7 @@ using GemmStridedBatched = cublasStatus_t(cublasHandle_t, cublasOperation_t, cub
 struct Functions {
   decltype(&::cublasCreate_v2) create;
   decltype(&::cublasSetStream_v2) set_stream;
+  decltype(&::cublasSetWorkspace_v2) set_workspace;
   decltype(&::cublasSetMathMode) set_math_mode;
   decltype(&::cublasGetStatusString) status_string;
   GemmStridedBatched* gemm_strided_batched;
@@ -24,9 +25,10 @@ struct Functions {
 /// Null when cuBLAS is absent. The library is opened at the first call.
 const Functions* functions();
 
-/// The handle of a stream of the current device: TF32 off, sums of half types in f32. Not to be used by two
-/// threads at once. Throws DeviceError.
-cublasHandle_t handle_of(cudaStream_t stream);
+/// The current device's handle, set to one of its streams: TF32 off, sums of half types in f32. The caller
+/// sees to it that no two threads are between this and their call. The first call on a device allocates, so
+/// it must not come while a graph is captured. Throws DeviceError.
+cublasHandle_t handle_on(cudaStream_t stream);
 
 /// Throws DeviceError naming `what` unless `status` is success.
 void check(cublasStatus_t status, const char* what);

@@ -64,7 +64,7 @@ void multiply(const MatrixProduct& p, int64_t first, double beta, cublasHandle_t
 void multiply_batch(const MatrixProduct& p, double beta, void* stream) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
-  cublasHandle_t handle = handle_of(static_cast<cudaStream_t>(stream));
+  cublasHandle_t handle = handle_on(static_cast<cudaStream_t>(stream));
   for (int64_t first = 0; first < p.batch.numel; first += entries_per_call(p))
     multiply(p, first, beta, handle);
 }

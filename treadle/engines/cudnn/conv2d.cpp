@@ -213,7 +213,7 @@ struct Plan {
   }
 
   Choice choose_forward(const Convolution& call) const {
-    const auto handle = handle_of(call.stream);
+    const auto handle = cudnn::handle();
     return choose<cudnnConvolutionFwdAlgoPerf_t>(
         convolution.get(), call.x.dtype,
         [&](int room, int* count, auto* offers) {
@@ -227,7 +227,7 @@ struct Plan {
   }
 
   Choice choose_input_gradient(const Convolution& call) const {
-    const auto handle = handle_of(call.stream);
+    const auto handle = cudnn::handle();
     return choose<cudnnConvolutionBwdDataAlgoPerf_t>(
         convolution.get(), call.x.dtype,
         [&](int room, int* count, auto* offers) {
@@ -241,7 +241,7 @@ struct Plan {
   }
 
   Choice choose_weight_gradient(const Convolution& call) const {
-    const auto handle = handle_of(call.stream);
+    const auto handle = cudnn::handle();
     return choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
         convolution.get(), call.x.dtype,
         [&](int room, int* count, auto* offers) {
@@ -260,16 +260,8 @@ using Key = std::vector<int64_t>;
 /// All that a plan depends on.
 Key key_of(const Convolution& call) {
   const Conv2dOptions& o = call.options;
-  Key key{int64_t(call.direction),
-          int64_t(call.x.dtype),
-          reinterpret_cast<int64_t>(call.stream),
-          o.stride.height,
-          o.stride.width,
-          o.padding.top,
-          o.padding.left,
-          o.dilation.height,
-          o.dilation.width,
-          o.groups};
+  Key key{int64_t(call.direction), int64_t(call.x.dtype), current_device(),  o.stride.height,  o.stride.width,
+          o.padding.top,           o.padding.left,        o.dilation.height, o.dilation.width, o.groups};
   for (const TensorView* view : {&call.x, &call.w, &call.y}) {
     key.insert(key.end(), view->shape.begin(), view->shape.end());
     key.push_back(view->contiguous());
@@ -304,7 +296,7 @@ struct Launch {
 
   Launch(const Convolution& convolution, const Call& call)
       : plan(plan_of(convolution)),
-        handle(handle_of(convolution.stream)),
+        handle(handle_on(convolution.stream)),
         workspace(plan.choice.workspace_bytes > 0 ? call.workspace<char>(int64_t(plan.choice.workspace_bytes))
                                                   : nullptr) {}
 };

@@ -1,7 +1,6 @@
 #include "treadle/engines/cudnn/cudnn.h"
 
 #include <map>
-#include <mutex>
 
 #include "treadle/core/error.h"
 #include "treadle/core/shared_library.h"
@@ -53,10 +52,16 @@ const Library& library() {
   return opened;
 }
 
-cudnnHandle_t make_handle(void* stream) {
-  cudnnHandle_t handle = nullptr;
-  check(functions()->create(&handle), "cudnnCreate");
-  check(functions()->set_stream(handle, static_cast<cudaStream_t>(stream)), "cudnnSetStream");
+/// One for each device; what it needs is allocated when it is made.
+struct Handle {
+  cudnnHandle_t value = nullptr;
+  void* stream = nullptr;
+};
+
+Handle& current_handle() {
+  static auto& handles = *new std::map<int, Handle>;  // at the end of the process cuDNN may be gone before
+  Handle& handle = handles[current_device()];
+  if (!handle.value) check(functions()->create(&handle.value), "cudnnCreate");
   return handle;
 }
 
@@ -64,13 +69,21 @@ cudnnHandle_t make_handle(void* stream) {
 
 const Functions* functions() { return library().file.is_open() ? &library().functions : nullptr; }
 
-cudnnHandle_t handle_of(void* stream) {
-  static std::mutex mutex;
-  static auto& handles = *new std::map<void*, cudnnHandle_t>;
-  std::lock_guard lock(mutex);
-  auto& handle = handles[stream];
-  if (!handle) handle = make_handle(stream);
-  return handle;
+int current_device() {
+  int ordinal = 0;
+  const cudaError_t status = cudaGetDevice(&ordinal);
+  require<DeviceError>(status == cudaSuccess, "cuDNN: cudaGetDevice: {}", cudaGetErrorString(status));
+  return ordinal;
+}
+
+cudnnHandle_t handle() { return current_handle().value; }
+
+cudnnHandle_t handle_on(void* stream) {
+  Handle& handle = current_handle();
+  if (handle.stream != stream)
+    check(functions()->set_stream(handle.value, static_cast<cudaStream_t>(stream)), "cudnnSetStream");
+  handle.stream = stream;
+  return handle.value;
 }
 
 void check(cudnnStatus_t status, const char* what) {

@@ -1,4 +1,4 @@
-/// The functions of cuDNN that are used, and a handle for each stream. Empty where cuDNN's headers are not
+/// The functions of cuDNN that are used, and a handle for each device. Empty where cuDNN's headers are not
 /// installed.
 #pragma once
 
@@ -36,8 +36,15 @@ struct Functions {
 /// Null when cuDNN is absent. The library is opened at the first call.
 const Functions* functions();
 
-/// The handle of a stream of the current device. Not to be used by two threads at once. Throws DeviceError.
-cudnnHandle_t handle_of(void* stream);
+/// The ordinal of the device that this thread's calls go to. Throws DeviceError.
+int current_device();
+
+/// The current device's handle, for questions. The caller sees to it that no two threads use it at once. The
+/// first call on a device allocates, so it must not come while a graph is captured. Throws DeviceError.
+cudnnHandle_t handle();
+
+/// The same, set to one of the device's streams, for work.
+cudnnHandle_t handle_on(void* stream);
 
 /// Throws DeviceError naming `what` unless `status` is success.
 void check(cudnnStatus_t status, const char* what);
