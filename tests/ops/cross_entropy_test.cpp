@@ -68,11 +68,9 @@ TEST(CrossEntropy, LanesGiveTheBitsOfRows) {
 TEST(CrossEntropy, WithGradientRefusesALabelOutOfRange) {
   for (int64_t label : {-1, 3}) {
     Tensor labels = Tensor::from(std::vector<int64_t>{0, label}, {2});
-    EXPECT_THROW(cross_entropy_with_gradient(Tensor::zeros({2, 3}), labels), ValueError);
-    auto both = cross_entropy_with_gradient(Tensor::zeros({2, 3}, DType::f32, kSimt), to(labels, kSimt));
-    EXPECT_TRUE(std::isnan(both.loss.item()));
-    auto dx = both.dx.to_vector<float>();
-    for (int i = 0; i < 6; ++i) EXPECT_EQ(std::isnan(dx[size_t(i)]), i >= 3) << i;
+    for (Device device : {kCpu, kSimt})
+      EXPECT_THROW(cross_entropy_with_gradient(Tensor::zeros({2, 3}, DType::f32, device), to(labels, device)),
+                   ValueError);
   }
 }
 
