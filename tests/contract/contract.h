@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/contract/test_tensor.h"
 #include "treadle/graph/op.h"
 
 namespace treadle::contract {
@@ -29,11 +30,18 @@ class Tally {
   int failures_ = 0;
 };
 
+/// The layout of each input, and that of upstream gradients.
+struct Layouts {
+  std::vector<Layout> inputs;
+  Layout upstream = Layout::contiguous;
+};
+
 /// One case with one dtype: its name in messages, and the rounded inputs.
 struct Trial {
   const Op& op;
   const TestCase& test_case;
   DType dtype;
+  Layouts layouts;
   std::vector<ReferenceTensor> inputs;
   std::vector<DType> input_dtypes;
   /// The reference's outputs, and what errors are measured by.
@@ -44,7 +52,20 @@ struct Trial {
   std::vector<Tensor> tensors(Device device) const;
 };
 
-Trial make_trial(const Op& op, const TestCase& test_case, DType dtype);
+Trial make_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts);
+
+/// As the case declares them.
+Layouts declared_layouts(const TestCase& test_case);
+
+/// A case that follows from a declared one.
+struct DerivedCase {
+  TestCase test_case;
+  Layouts layouts;
+};
+
+/// The operands of a case in every layout, and with extents of 1 and 0 wherever the op takes them: what a
+/// variant makes of an operand's layout must be right where the strides leave it open.
+std::vector<DerivedCase> derived_cases(const Op& op, const TestCase& declared, DType dtype);
 
 /// Every variant on `device` against the reference: shape, values, guard zones, inputs untouched, two runs
 /// bit-equal.
@@ -53,7 +74,7 @@ void check_forward(const Trial& trial, Device device, Tally& tally);
 /// The op's gradient, run in f64 on the cpu, against finite differences of the reference.
 void check_finite_differences(const Op& op, const TestCase& test_case, Tally& tally);
 
-/// The gradient on a device in a dtype against the f64 gradient on the cpu.
+/// The gradient on a device in a dtype against the f64 gradient of row-major operands on the cpu.
 void check_gradient(const Trial& trial, Device device, Tally& tally);
 
 /// The op in a compiled function against its eager call, bit by bit; on devices with graphs in a graph.

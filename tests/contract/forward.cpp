@@ -36,7 +36,7 @@ std::string Trial::name() const {
 std::vector<Tensor> Trial::tensors(Device device) const {
   std::vector<Tensor> result;
   for (size_t i = 0; i < inputs.size(); ++i)
-    result.push_back(to_tensor(inputs[i], test_case.inputs[i].layout, input_dtypes[i], device));
+    result.push_back(to_tensor(inputs[i], layouts.inputs[i], input_dtypes[i], device));
   return result;
 }
 
@@ -61,13 +61,19 @@ std::vector<ReferenceTensor> error_scale(const Trial& trial, const ErrorModel& m
 
 }  // namespace
 
-Trial make_trial(const Op& op, const TestCase& test_case, DType dtype) {
-  Trial trial{op, test_case, dtype, {}, {}, {}, {}, 0};
+Layouts declared_layouts(const TestCase& test_case) {
+  Layouts layouts;
+  for (const TestInput& input : test_case.inputs) layouts.inputs.push_back(layout_of(input.layout));
+  return layouts;
+}
+
+Trial make_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts) {
+  Trial trial{op, test_case, dtype, layouts, {}, {}, {}, {}, 0};
   std::vector<TensorSpec> specs;
   for (size_t i = 0; i < test_case.inputs.size(); ++i) {
     const TestInput& input = test_case.inputs[i];
     trial.input_dtypes.push_back(dtype_of_input(input, dtype));
-    trial.inputs.push_back(fill_input(input, int(i), trial.input_dtypes[i], 17));
+    trial.inputs.push_back(fill_input(input, layouts.inputs[i], int(i), trial.input_dtypes[i], 17));
     specs.push_back(TensorSpec::of(input.shape, trial.input_dtypes[i]));
     specs.back().defined = input.defined;
   }

@@ -26,23 +26,27 @@ bool any_differentiated(const Trial& trial) {
   return false;
 }
 
+enum class Signs : uint8_t { given, positive };
+
 /// Upstream gradients of all outputs, uneven and rounded to the dtype under test.
-std::vector<double> upstream_of(const Trial& trial, size_t k) {
+std::vector<double> upstream_of(const Trial& trial, size_t k, Signs signs) {
   auto values = uneven(trial.expected[k].shape.numel(), 31 + k);
   for (double& value : values) value = rounded(value, is_floating(trial.dtype) ? trial.dtype : DType::f32);
+  if (signs == Signs::positive)
+    for (double& value : values) value = std::fabs(value);
   return values;
 }
 
 /// Gradients of Σ upstream·output with respect to the inputs; empty for those not differentiated.
-std::vector<std::vector<double>> gradients_of(const Trial& trial, Device device) {
+std::vector<std::vector<double>> gradients_of(const Trial& trial, Device device, Signs signs = Signs::given) {
   auto inputs = trial.tensors(device);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (is_differentiated(trial, i)) inputs[i].set_requires_grad();
   auto outputs = apply(trial.op, inputs, trial.test_case.attributes);
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!carries_gradient(trial, outputs[k], k)) continue;
-    ReferenceTensor upstream{outputs[k].shape(), upstream_of(trial, k)};
-    outputs[k].backward(to_tensor(upstream, TestLayout::contiguous, outputs[k].dtype(), device),
+    ReferenceTensor upstream{outputs[k].shape(), upstream_of(trial, k, signs)};
+    outputs[k].backward(to_tensor(upstream, trial.layouts.upstream, outputs[k].dtype(), device),
                         k + 1 < outputs.size());
   }
   std::vector<std::vector<double>> gradients(inputs.size());
@@ -63,7 +67,7 @@ double reference_loss(const Trial& trial, const std::vector<ReferenceTensor>& in
     bool skipped = false;
     for (int index : trial.op.not_differentiable) skipped |= size_t(index) == k;
     if (skipped) continue;
-    auto upstream = upstream_of(trial, k);
+    auto upstream = upstream_of(trial, k, Signs::given);
     for (size_t e = 0; e < upstream.size(); ++e) loss += upstream[e] * outputs[k].values[e];
   }
   return loss;
@@ -103,7 +107,7 @@ void check_direction(const Trial& trial, size_t i, const std::vector<double>& gr
 }  // namespace
 
 void check_finite_differences(const Op& op, const TestCase& test_case, Tally& tally) {
-  Trial trial = make_trial(op, test_case, DType::f64);
+  Trial trial = make_trial(op, test_case, DType::f64, declared_layouts(test_case));
   if (!any_differentiated(trial)) return;
   bool empty = true;
   for (auto& output : trial.expected) empty &= output.values.empty();
@@ -118,27 +122,77 @@ void check_finite_differences(const Op& op, const TestCase& test_case, Tally& ta
   }
 }
 
-/// Each of the roundings on the way moves a value by at most a unit roundoff of the largest gradient: at most
-/// `terms` of them in the op's own sums, and a few in the ops its gradient is made of.
-void check_gradient(const Trial& trial, Device device, Tally& tally) {
+namespace {
+
+Trial in_f64(const Trial& trial) {
+  Trial exact = trial;
+  exact.layouts = {std::vector<Layout>(trial.inputs.size(), Layout::contiguous)};
+  for (DType& dtype : exact.input_dtypes)
+    if (is_floating(dtype)) dtype = DType::f64;
+  return exact;
+}
+
+using Gradients = std::vector<std::vector<double>>;
+
+void raise_to_largest(std::vector<double>& largest, const Gradients& gradients) {
+  largest.resize(gradients.size());
+  for (size_t i = 0; i < gradients.size(); ++i)
+    for (double value : gradients[i])
+      if (std::isfinite(value)) largest[i] = std::max(largest[i], std::fabs(value));
+}
+
+/// The largest sum that the terms of each input's gradient could make if they did not cancel: the gradient
+/// for upstream gradients, then operands too, without their signs.
+void raise_to_sums_of_positives(std::vector<double>& largest, const Trial& exact) {
+  raise_to_largest(largest, gradients_of(exact, kCpu, Signs::positive));
+  Trial absolute = exact;
+  for (ReferenceTensor& input : absolute.inputs)
+    for (double& value : input.values) value = std::fabs(value);
+  raise_to_largest(largest, gradients_of(absolute, kCpu, Signs::positive));
+}
+
+/// How many elements of an output each element of an input may have been broadcast to.
+double broadcasts(const Trial& trial, size_t i) {
+  double most = 0;
+  for (auto& output : trial.expected) most = std::max(most, double(output.values.size()));
+  return most / std::max(1.0, double(trial.inputs[i].values.size()));
+}
+
+/// Each of the roundings on the way moves a value by at most a unit roundoff of the largest sum: at most
+/// `terms` of them in the op's own sums, one for each element that an input was broadcast to, and a few in
+/// the ops its gradient is made of.
+std::string compare_gradients(const Trial& trial, const Gradients& wanted, const Gradients& gradients,
+                              const std::vector<double>& largest) {
   constexpr double kOtherRoundings = 16;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const double roundings = 2 * trial.terms + broadcasts(trial, i) + kOtherRoundings;
+    const double allowed =
+        unit_roundoff(trial.dtype) * roundings * largest[i] + 0x1p-24 * unit_roundoff(trial.dtype);
+    for (size_t e = 0; e < wanted[i].size(); ++e)
+      if (!(std::fabs(gradients[i][e] - wanted[i][e]) <= allowed) &&
+          !(std::isnan(gradients[i][e]) && std::isnan(wanted[i][e])))
+        return fmt::format("input {} element {} is {:.9g}, in f64 {:.9g}, allowed {:.2g}", i, e,
+                           gradients[i][e], wanted[i][e], allowed);
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_gradient(const Trial& trial, Device device, Tally& tally) {
   if (!any_differentiated(trial)) return;
-  std::string where = fmt::format("{} gradient on {}", trial.name(), to_string(device));
+  const std::string where = fmt::format("{} gradient on {}", trial.name(), to_string(device));
   try {
-    Trial exact = trial;
-    for (DType& dtype : exact.input_dtypes)
-      if (is_floating(dtype)) dtype = DType::f64;
-    auto wanted = gradients_of(exact, kCpu), gradients = gradients_of(trial, device);
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      double largest = 0;
-      for (double value : wanted[i]) largest = std::max(largest, std::fabs(value));
-      double allowed = unit_roundoff(trial.dtype) * (2 * trial.terms + kOtherRoundings) * largest +
-                       0x1p-24 * unit_roundoff(trial.dtype);
-      for (size_t e = 0; e < wanted[i].size(); ++e)
-        if (!(std::fabs(gradients[i][e] - wanted[i][e]) <= allowed))
-          return tally.failed(fmt::format("{}: input {} element {} is {:.9g}, in f64 {:.9g}, allowed {:.2g}",
-                                          where, i, e, gradients[i][e], wanted[i][e], allowed));
+    const Trial exact = in_f64(trial);
+    const auto wanted = gradients_of(exact, kCpu), gradients = gradients_of(trial, device);
+    std::vector<double> largest;
+    raise_to_largest(largest, wanted);
+    std::string message = compare_gradients(trial, wanted, gradients, largest);
+    if (!message.empty()) {
+      raise_to_sums_of_positives(largest, exact);
+      message = compare_gradients(trial, wanted, gradients, largest);
     }
+    if (!message.empty()) return tally.failed(where + ": " + message);
     tally.passed("gradient", device);
   } catch (const std::exception& error) {
     tally.failed(where + " threw: " + error.what());

@@ -77,20 +77,38 @@ bool wanted_device(const std::vector<Device>& devices, Device device) {
   return std::find(devices.begin(), devices.end(), device) != devices.end();
 }
 
-/// Adds the case's trials, one for each dtype, to `trials`.
+void check_trial(const Trial& trial, const std::vector<Device>& devices, Tally& tally) {
+  for (Device device : devices) {
+    check_forward(trial, device, tally);
+    check_compiled(trial, device, tally);
+    check_mistakes(trial, device, tally);
+    if (trial.op.gradient && is_floating(trial.dtype)) check_gradient(trial, device, tally);
+  }
+}
+
+/// Programs are the same on every device: one will do.
+void check_derived(const Trial& trial, const std::vector<Device>& devices, Tally& tally) {
+  for (Device device : devices) {
+    check_forward(trial, device, tally);
+    if (trial.op.gradient && is_floating(trial.dtype)) check_gradient(trial, device, tally);
+  }
+  check_compiled(trial, devices.front(), tally);
+}
+
+/// In every dtype as declared, which adds trials to `trials`; what follows from the case in one dtype, f32
+/// where the op takes it: fast variants are of that.
 void check_case(const Op& op, const TestCase& test_case, const std::vector<Device>& devices, Tally& tally,
                 std::vector<Trial>& trials) {
   if (op.gradient && op.dtypes.contains(DType::f64)) check_finite_differences(op, test_case, tally);
+  const Layouts layouts = declared_layouts(test_case);
+  DType first = DType::f32;
   for (DType dtype : kAllDTypes) {
     if (!op.dtypes.contains(dtype)) continue;
-    const Trial& trial = trials.emplace_back(make_trial(op, test_case, dtype));
-    for (Device device : devices) {
-      check_forward(trial, device, tally);
-      check_compiled(trial, device, tally);
-      check_mistakes(trial, device, tally);
-      if (op.gradient && is_floating(dtype)) check_gradient(trial, device, tally);
-    }
+    check_trial(trials.emplace_back(make_trial(op, test_case, dtype, layouts)), devices, tally);
+    if (!op.dtypes.contains(first)) first = dtype;
   }
+  for (const DerivedCase& derived : derived_cases(op, test_case, first))
+    check_derived(make_trial(op, derived.test_case, first, derived.layouts), devices, tally);
 }
 
 /// Cuts of work depend on the number of threads. On the cpu device every variant runs with several numbers,

@@ -61,7 +61,7 @@ void fill_values(std::vector<double>& values, const TestFill& fill, int index, b
 
 }  // namespace
 
-ReferenceTensor fill_input(const TestInput& input, int index, DType dtype, uint64_t seed) {
+ReferenceTensor fill_input(const TestInput& input, Layout layout, int index, DType dtype, uint64_t seed) {
   ReferenceTensor tensor = ReferenceTensor::zeros(input.shape);
   tensor.defined = input.defined;
   std::mt19937_64 random(seed * 1000003 + index);
@@ -71,42 +71,83 @@ ReferenceTensor fill_input(const TestInput& input, int index, DType dtype, uint6
     if (dtype == DType::u8) value = std::fabs(value);
     value = rounded(value, dtype);
   }
-  if (input.layout == TestLayout::expanded && input.shape.rank() > 0 && input.shape[0] > 0) {
+  if (layout == Layout::expanded && input.shape.rank() > 0 && input.shape[0] > 0) {
     size_t row = tensor.values.size() / size_t(input.shape[0]);
     for (size_t i = row; i < tensor.values.size(); ++i) tensor.values[i] = tensor.values[i - row];
   }
   return tensor;
 }
 
+const char* name_of(Layout layout) {
+  constexpr const char* names[] = {"contiguous", "channels_last", "transposed", "sliced",
+                                   "expanded",   "stepped",       "stray"};
+  return names[int(layout)];
+}
+
+Layout layout_of(TestLayout declared) {
+  switch (declared) {
+    case TestLayout::channels_last:
+      return Layout::channels_last;
+    case TestLayout::transposed:
+      return Layout::transposed;
+    case TestLayout::sliced:
+      return Layout::sliced;
+    case TestLayout::expanded:
+      return Layout::expanded;
+    default:
+      return Layout::contiguous;
+  }
+}
+
 namespace {
 
-struct Placement {
-  Strides strides;
-  int64_t offset = 0, room = 0;
-};
+Strides transposed_strides(const Shape& shape) {
+  const int rank = shape.rank();
+  Shape reversed;
+  for (int i = rank - 1; i >= 0; --i) reversed.push_back(shape[i]);
+  Strides of_reversed = contiguous_strides(reversed), strides = of_reversed;
+  for (int i = 0; i < rank; ++i) strides[i] = of_reversed[rank - 1 - i];
+  return strides;
+}
 
-Placement place(const Shape& shape, TestLayout layout) {
+/// Every second element along the last axis and each second one before it, from the first to the last: rows
+/// lie closer than a row of the whole tensor's steps would reach.
+Placement stepped(const Shape& shape) {
+  auto step = [&](int axis) { return (shape.rank() - 1 - axis) % 2 == 0 ? 2 : 1; };
+  Shape whole = shape;
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    if (shape[axis] > 0) whole[axis] = (shape[axis] - 1) * step(axis) + 1;
+  Placement p{contiguous_strides(whole), 0, whole.numel()};
+  for (int axis = 0; axis < shape.rank(); ++axis) p.strides[axis] *= step(axis);
+  return p;
+}
+
+/// Small and large in turn: neither multiples nor divisors of what the extents would give.
+Placement stray(const Shape& shape) {
   Placement p{contiguous_strides(shape), 0, shape.numel()};
-  int rank = shape.rank();
-  if (layout == TestLayout::channels_last) p.strides = channels_last_strides(shape);
-  if (layout == TestLayout::transposed) {
-    Shape reversed;
-    for (int i = rank - 1; i >= 0; --i) reversed.push_back(shape[i]);
-    Strides of_reversed = contiguous_strides(reversed);
-    for (int i = 0; i < rank; ++i) p.strides[i] = of_reversed[rank - 1 - i];
-  }
-  if (layout == TestLayout::sliced) {
-    for (int64_t& stride : p.strides) stride *= 2;
-    p.offset = 1;
-    p.room = shape.numel() * 2 + 2;
-  }
-  if (layout == TestLayout::expanded && rank > 0) p.strides[0] = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    if (shape[axis] == 1) p.strides[axis] = axis % 2 ? 3 : 3 * shape.numel() + 5;
   return p;
 }
 
 }  // namespace
 
-Tensor to_tensor(const ReferenceTensor& values, TestLayout layout, DType dtype, Device device) {
+Placement place(const Shape& shape, Layout layout) {
+  if (layout == Layout::stepped) return stepped(shape);
+  if (layout == Layout::stray) return stray(shape);
+  Placement p{contiguous_strides(shape), 0, shape.numel()};
+  if (layout == Layout::channels_last) p.strides = channels_last_strides(shape);
+  if (layout == Layout::transposed) p.strides = transposed_strides(shape);
+  if (layout == Layout::sliced) {
+    for (int64_t& stride : p.strides) stride *= 2;
+    p.offset = 1;
+    p.room = shape.numel() * 2 + 2;
+  }
+  if (layout == Layout::expanded && shape.rank() > 0) p.strides[0] = 0;
+  return p;
+}
+
+Tensor to_tensor(const ReferenceTensor& values, Layout layout, DType dtype, Device device) {
   if (!values.defined) return {};
   Placement p = place(values.shape, layout);
   return with_type(dtype, [&](auto tag) {

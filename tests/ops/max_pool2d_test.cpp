@@ -9,6 +9,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
+#include "treadle/ops/copy.h"
 
 namespace treadle {
 namespace {
@@ -50,6 +51,16 @@ void expect_maximum_at(const MaxPool2dResult& result, int64_t windows, int64_t r
 }
 
 constexpr int64_t kWindows = 21;  // vectors and a rest, for every width
+
+/// One output a plane lies both row-major and channels-last: the input says which.
+TEST(MaxPool2d, WholePlanesChannelsLast) {
+  in_every_way([](Device device) {
+    Tensor x = to_channels_last(Tensor::from({1, 2, 3, 4, 10, 20, 30, 40}, {1, 2, 2, 2}, device));
+    const auto result = max_pool2d_with_positions(x);
+    EXPECT_EQ(result.y.to_vector<float>(), (std::vector<float>{4, 40}));
+    EXPECT_EQ(result.positions.to_vector<int32_t>(), (std::vector<int32_t>{3, 3}));
+  });
+}
 
 TEST(MaxPool2d, FirstOfEqualValuesWins) {
   in_every_way([](Device device) {

@@ -13,10 +13,10 @@ struct RandomPosition {
   int64_t seed = 0;    ///< the generator's seed, as 64 bits
   int64_t offset = 0;  ///< the block that the first four elements take
 
-  /// Takes seed and offset from four numbers: the lower and the upper 32 bits of each.
-  TREADLE_DEVICE void read(const double* numbers) {
-    seed = int64_t(uint64_t(numbers[0]) | uint64_t(numbers[1]) << 32);
-    offset = int64_t(uint64_t(numbers[2]) | uint64_t(numbers[3]) << 32);
+  /// Takes seed and offset from four numbers, `stride` apart: the lower and the upper 32 bits of each.
+  TREADLE_DEVICE void read(const double* numbers, int64_t stride) {
+    seed = int64_t(uint64_t(numbers[0]) | uint64_t(numbers[stride]) << 32);
+    offset = int64_t(uint64_t(numbers[2 * stride]) | uint64_t(numbers[3 * stride]) << 32);
   }
 
   TREADLE_DEVICE PhiloxBlock block(int64_t index) const {

@@ -34,7 +34,7 @@ void for_each_part(int64_t threads, int64_t count, F f) {
 
 constexpr int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// Whether y, and choice if it is asked for, are channels-last.
+/// Whether y, and choice if it is asked for, are channels-last: small ones may be row-major as well.
 inline bool has_channels_last_output(const Call& call) {
   return std::all_of(call.outputs.begin(), call.outputs.end(),
                      [](const TensorView& output) { return output.channels_last(); });

@@ -16,6 +16,7 @@ struct DirectPlan {
   Geometry g;
   bool padded;      ///< the images are copied with their padding
   Operand4 x;       ///< as the kernel reads it: strides of the copy, if there is one
+  int64_t width;    ///< of the copy
   int64_t columns;  ///< of the convolution's result that are looked at
   int64_t band;     ///< pooled rows worked on together, at most
   int64_t blocks, blocks_per_group;
@@ -46,10 +47,8 @@ DirectPlan::DirectPlan(const Geometry& geometry) : g(geometry), x(g.conv.x) {
   const int64_t last_row = c.row(rows(0, g.pool.P).end - 1, c.R - 1),
                 last_column = c.column(columns - 1, c.S - 1);
   padded = c.padding.height > 0 || c.padding.width > 0 || last_row >= c.H || last_column >= c.W;
-  if (padded) {
-    const int64_t width = last_column + c.padding.width + 1;
-    x.strides[1] = 1, x.strides[3] = c.C, x.strides[2] = width * c.C, x.channels_last = true;
-  }
+  width = last_column + c.padding.width + 1;
+  if (padded) x.strides[1] = 1, x.strides[3] = c.C, x.strides[2] = width * c.C, x.channels_last = true;
   const int64_t rows_in_places = std::max<int64_t>(kPlaces / columns, 1);
   band = std::clamp<int64_t>((rows_in_places - g.pool.R) / g.pool.stride.height + 1, 1, g.pool.P);
   blocks_per_group = (c.filters + cpu::kDirectFilters - 1) / cpu::kDirectFilters;
@@ -117,8 +116,8 @@ const float* packed_filters(const Call& call, const DirectPlan& plan) {
 /// Copies the rows of image n under rows [begin, end) of the convolution's result, with their padding.
 void copy_padded(const DirectPlan& plan, const float* x, int64_t n, WindowRange rows, float* copy) {
   const Conv2dGeometry& g = plan.g.conv;
-  const int64_t size = plan.x.strides[2], left = g.padding.width, width = size / g.C;
-  const int64_t end = std::min(width - left, g.W);  // behind the last pixel that is copied
+  const int64_t size = plan.x.strides[2], left = g.padding.width;
+  const int64_t end = std::min(plan.width - left, g.W);  // behind the last pixel that is copied
   for (int64_t h = g.row(rows.begin, 0); h <= g.row(rows.end - 1, g.R - 1); ++h, copy += size) {
     if (h < 0 || h >= g.H || end <= 0) {
       std::fill_n(copy, size, 0.0f);

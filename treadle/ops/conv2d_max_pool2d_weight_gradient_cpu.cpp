@@ -251,22 +251,20 @@ class WeightGradient {
   int64_t parts_ = 1;  ///< that the filters of a group are cut into
 };
 
+Conv2dMaxPool2dGeometry geometry_of(const Call& call) {
+  return make_conv2d_max_pool2d_geometry(call.input(0), call.output(), call.input(1),
+                                         call.options<Conv2dMaxPool2dWeightGradientOptions>());
+}
+
 void run(const Call& call) {
-  const auto g = make_conv2d_max_pool2d_geometry(call.input(0), call.output(), call.input(1),
-                                                 call.options<Conv2dMaxPool2dWeightGradientOptions>());
-  if (has_no_products(g)) {
-    std::fill_n(call.output(0).as<float>(), g.conv.w.numel(), 0.0f);
-    std::fill_n(call.output(1).as<float>(), g.conv.K, 0.0f);
-    return;
-  }
-  const Planes planes(g);
+  const Planes planes(geometry_of(call));
   WeightGradient(call, planes).run();
 }
 
 bool takes(const Call& call) {
   for (int i = 0; i < 3; ++i)
     if (!is_row_major_or_channels_last(call.input(i))) return false;
-  return call.input(0).dtype == DType::f32 &&
+  return call.input(0).dtype == DType::f32 && !has_no_products(geometry_of(call)) &&
          fits_planes(call.input(0), call.options<Conv2dMaxPool2dWeightGradientOptions>());
 }
 

@@ -99,11 +99,11 @@ struct BlasLayout {
 inline BlasLayout blas_layout(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
   if (columns == 1 || column_stride == 1) {
     if (rows == 1) return {true, false, std::max<int64_t>(columns, 1)};
-    if (row_stride >= columns) return {true, false, row_stride};
+    if (row_stride >= std::max<int64_t>(columns, 1)) return {true, false, row_stride};
   }
   if (rows == 1 || row_stride == 1) {
     if (columns == 1) return {true, true, std::max<int64_t>(rows, 1)};
-    if (column_stride >= rows) return {true, true, column_stride};
+    if (column_stride >= std::max<int64_t>(rows, 1)) return {true, true, column_stride};
   }
   return {};
 }

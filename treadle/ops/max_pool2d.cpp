@@ -108,6 +108,10 @@ std::vector<Geometry> geometries() {
           {"uneven padding", {2, 2, 5, 6}, {.kernel = {3, 2}, .stride = 1, .padding = {2, 0, 1, 1}}},
           {"dilated", {1, 2, 8, 9}, {.kernel = 2, .stride = 1, .padding = 1, .dilation = {3, 2}}},
           {"whole plane", {3, 4, 5, 4}, {.kernel = {5, 4}}},
+          {"whole plane channels_last", {2, 11, 2, 2}, {}, channels_last},
+          {"one channel channels_last", {2, 1, 5, 9}, {}, channels_last},
+          {"one row", {2, 9, 1, 7}, {.kernel = {1, 2}}, channels_last},
+          {"one column", {2, 9, 7, 1}, {.kernel = {2, 1}}, channels_last},
           {"empty batch", {0, 3, 4, 4}, {}},
           {"transposed", {3, 4, 6, 5}, {}, transposed},
           {"sliced", {2, 3, 6, 7}, {}, sliced}};

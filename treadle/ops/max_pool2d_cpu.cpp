@@ -177,17 +177,22 @@ void forward_row_major(const Pool2dGeometry& g, const float* x, float* y, int32_
   });
 }
 
+/// Whether all operands lie row-major, or channels-last: small ones lie both ways, and the others decide.
+bool lie_row_major(const Call& call) {
+  return call.input(0).contiguous() && call.output(0).contiguous() && call.output(1).contiguous();
+}
+bool lie_channels_last(const Call& call) {
+  return call.input(0).channels_last() && call.output(0).channels_last() && call.output(1).channels_last();
+}
+
 void run_forward_rows(const Call& call) {
   const auto g = geometry_of(call.input(0), call.output(), call.options<MaxPool2dOptions>());
-  auto* forward = call.output().contiguous() ? forward_row_major : forward_channels_last;
+  auto* forward = lie_row_major(call) ? forward_row_major : forward_channels_last;
   forward(g, call.input(0).as<float>(), call.output().as<float>(), call.output(1).as<int32_t>());
 }
 
-/// Whether x and y lie alike, channels-last or row-major.
 bool takes_forward_rows(const Call& call) {
-  const TensorView &x = call.input(0), &y = call.output();
-  return x.dtype == DType::f32 &&
-         ((x.contiguous() && y.contiguous()) || (x.channels_last() && y.channels_last()));
+  return call.input(0).dtype == DType::f32 && (lie_row_major(call) || lie_channels_last(call));
 }
 
 /// Rows [begin, end) of x that belong to output row p alone, or to all where windows overlap.

@@ -46,7 +46,7 @@ double value_of(const Bernoulli& f, const PhiloxBlock& block, int lane) {
 template <class F>
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
   F f = attributes.as<F>();
-  if (inputs.size() > 1) f.read(inputs[1].values.data());
+  if (inputs.size() > 1) f.read(inputs[1].values.data(), 1);
   ReferenceTensor y = inputs[0];
   for (size_t i = 0; i < y.values.size(); ++i)
     y.values[i] = value_of(f, philox_block(uint64_t(f.seed), uint64_t(f.offset) + i / 4), int(i % 4));
@@ -151,7 +151,7 @@ template <class F>
 void run(const Call& call) {
   const TensorView& x = call.output();
   F f = call.options<F>();
-  if (call.has_input(1)) f.read(call.input(1).as<double>());
+  if (call.has_input(1)) f.read(call.input(1).as<double>(), call.input(1).strides[0]);
   auto fill = [&](auto tag) { fill_rows<F, typename decltype(tag)::type>(f, x); };
   if constexpr (std::is_same_v<F, Bernoulli>)
     with_type(x.dtype, fill);

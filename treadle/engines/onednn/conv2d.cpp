@@ -111,7 +111,11 @@ void run_weight_gradient(const Call& call) {
   if (adds) add_slices(partial, slices.parts(), dw);
 }
 
-bool takes_call(const Call& call) { return takes({&call.input(0), &call.input(1), &call.output()}); }
+bool takes_call(const Call& call) {
+  const TensorView &a = call.input(0), &b = call.input(1);
+  return takes({&a, &b, &call.output()}) && nests(a) && nests(b) &&
+         (!call.has_input(2) || nests(call.input(2)));
+}
 
 }  // namespace
 

@@ -80,11 +80,46 @@ const Plugin& plugin() {
 
 const TreadleOnednnApi* api() { return plugin().api; }
 
+namespace {
+
+/// The view's strides; where an extent of 1 gives them no meaning, those of its layout, or more than any
+/// other axis reaches.
+Strides meaningful_strides(const TensorView& view) {
+  if (view.contiguous()) return contiguous_strides(view.shape);
+  if (view.channels_last()) return channels_last_strides(view.shape);
+  Strides strides = view.strides;
+  int64_t outermost = 1;
+  for (int axis = 0; axis < view.shape.rank(); ++axis)
+    if (view.shape[axis] > 1) outermost = std::max(outermost, view.shape[axis] * strides[axis]);
+  for (int axis = 0; axis < view.shape.rank(); ++axis)
+    if (view.shape[axis] == 1) strides[axis] = outermost;
+  return strides;
+}
+
+}  // namespace
+
 TreadleOnednnTensor describe(const TensorView& view) {
   TreadleOnednnTensor tensor{view.data, TREADLE_ONEDNN_F32, view.shape.rank(), {}, {}};
+  const Strides strides = meaningful_strides(view);
   for (int axis = 0; axis < view.shape.rank(); ++axis)
-    tensor.shape[axis] = view.shape[axis], tensor.strides[axis] = view.strides[axis];
+    tensor.shape[axis] = view.shape[axis], tensor.strides[axis] = strides[axis];
   return tensor;
+}
+
+bool nests(const TensorView& view) {
+  int axes[kMaxRank], count = 0;
+  for (int axis = 0; axis < view.shape.rank(); ++axis) {  // insertion sort by stride
+    if (view.shape[axis] <= 1) continue;
+    int k = count++;
+    for (; k > 0 && view.strides[axes[k - 1]] > view.strides[axis]; --k) axes[k] = axes[k - 1];
+    axes[k] = axis;
+  }
+  int64_t least = 1;
+  for (int k = 0; k < count; ++k) {
+    if (view.strides[axes[k]] < least) return false;
+    least = view.strides[axes[k]] * view.shape[axes[k]];
+  }
+  return true;
 }
 
 bool takes(std::initializer_list<const TensorView*> operands) {

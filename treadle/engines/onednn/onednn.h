@@ -24,6 +24,11 @@ const TreadleOnednnApi* api();
 /// A view for the plugin.
 TreadleOnednnTensor describe(const TensorView& view);
 
+/// Whether oneDNN can describe the view: along each axis, an element lies beyond all that the axes with
+/// smaller strides reach. So do not the rows of a slice with steps, which may lie between one another's
+/// elements, nor expanded axes.
+bool nests(const TensorView& view);
+
 /// Whether the plugin is there and takes these operands: f32, no extent of 0.
 bool takes(std::initializer_list<const TensorView*> operands);
 
