@@ -60,7 +60,7 @@ int usage(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(int count, char** words) {
-  CLI::App app{"Neural networks from CUDA kernels up, on any machine"};
+  CLI::App app{"Neural networks from CUDA kernels up, on any machine", "treadle"};
   app.set_version_flag("--version", std::string("treadle ") + version());
   app.require_subcommand(1);
   app.footer("Example: treadle train fashion_cnn --epochs 5\n`treadle help COMMAND` tells more.");

@@ -74,7 +74,7 @@ CLI::Validator positive_number() {
 }
 
 CLI::Validator one_of(std::vector<std::string> names) {
-  std::string shown = joined_names(names);
+  std::string shown = "{" + joined_names(names) + "}";
   return CLI::Validator(
       [names = std::move(names)](std::string& text) {
         for (const std::string& name : names)

@@ -27,7 +27,7 @@ const CLI::App* find(const std::vector<const CLI::App*>& commands, const std::st
 /// "treadle bench op"
 std::string full_name(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
-  return parent ? full_name(*parent) + " " + app.get_name() : "treadle";
+  return (parent ? full_name(*parent) + " " : "") + app.get_name();
 }
 
 /// Follows the words that name commands, down to the first that does not.

@@ -65,7 +65,10 @@ class Names(ProgramTest):
             self.assertEqual(run("help", *words).stdout, run(*words, "--help").stdout)
         self.assertEqual(run("bench", "help", "op").stdout, run("bench", "op", "--help").stdout)
         self.assert_fails(run("help", "trian"), 2, "did you mean 'train'?")
-        self.assertNotRegex(run("help", "train").stdout, r"\{|\d{20}")  # no {false}, no ranges of 300 digits
+        text = run("help", "train").stdout
+        self.assertIn("Usage: treadle train [OPTIONS] MODEL", text)
+        self.assertIn("--optimizer TEXT:{sgd, momentum, adam, adamw}=adam", text)
+        self.assertNotRegex(text, r"\{false|\d{20}")  # no --no-bind{false}, no ranges of 300 digits
 
 
 class Values(ProgramTest):
@@ -208,6 +211,33 @@ class Measuring(ProgramTest):
         self.assertEqual(terminal.code, 130, terminal.text)
         self.assertIn("interrupted", terminal.text)
         self.assertTrue((self.folder / "run/last.safetensors").exists())
+
+    def test_a_damaged_file_of_measurements_is_no_hindrance(self):
+        cache = self.folder / "cache"
+        cache.mkdir()
+        for text in ("{", "[1]", '{"a": "b"}', "\xff"):
+            (cache / "variants.json").write_text(text)
+            result = run("summary", "mlp", "--program", environment={"TREADLE_CACHE": str(cache)})
+            self.assertEqual(result.returncode, 0)
+            self.assertEqual(result.stderr, f"treadle: warning: {cache}/variants.json is damaged; it is written anew\n")
+            self.assertIn("linear", (cache / "variants.json").read_text())
+
+    def test_an_empty_variable_is_an_unset_one(self):
+        for variable in ("TREADLE_CACHE", "XDG_CACHE_HOME"):
+            environment = {"TREADLE_CACHE": "", "XDG_CACHE_HOME": "", "HOME": self.temporary.name}
+            if variable == "XDG_CACHE_HOME":
+                environment["XDG_CACHE_HOME"] = self.temporary.name + "/.cache"
+            result = run("summary", "mlp", "--program", environment=environment, cwd=self.data)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            file = self.folder / ".cache/treadle/variants.json"
+            self.assertTrue(file.exists())
+            file.unlink()
+            self.assertFalse((self.data / "variants.json").exists())
+
+    def test_one_replay_is_a_measurement(self):
+        words = ["bench", "explain", "--model", "mlp", "--data", self.data, "--batch", 4, "--replays", 1]
+        for step in last_json(run(*words, "--json"))["steps"]:
+            self.assertGreater(step["seconds"], 0)
 
     def test_quiet_and_files_hear_nothing_of_it(self):
         words = [*self.WORDS, "--steps", "2", "--data", self.data, "--out", self.folder / "run"]

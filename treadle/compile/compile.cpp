@@ -186,7 +186,7 @@ class CompiledFunction::State {
       StepObserver observer(instance, [&](size_t step, double seconds) {
         times.seconds[step] = std::min(times.seconds[step], seconds);
       });
-      for (int i = 1; i < replays; ++i) instance.run(arguments, results);
+      for (int i = 0; i < std::max(replays, 1); ++i) instance.run(arguments, results);
     });
     return times;
   }

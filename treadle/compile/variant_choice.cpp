@@ -163,10 +163,18 @@ std::map<std::string, VariantTimes> read_entries(const std::filesystem::path& pa
     auto bytes = read_file(path);
     auto text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return nlohmann::json::parse(text).get<std::map<std::string, VariantTimes>>();
+  } catch (const nlohmann::json::exception&) {
+    log_once(LogLevel::warning, fmt::format("{} is damaged; it is written anew", path.string()));
   } catch (const std::exception& error) {
     warn(path, error);
-    return {};
   }
+  return {};
+}
+
+/// The folder that a variable of the environment names; empty when it is unset or empty.
+std::filesystem::path folder_in(const char* variable) {
+  const char* folder = std::getenv(variable);
+  return folder ? folder : "";
 }
 
 /// Reads the file when it was not read yet, or another one is asked for.
@@ -192,12 +200,10 @@ void save(Store& current) {
 }  // namespace
 
 std::filesystem::path VariantCache::path() {
-  if (const char* folder = std::getenv("TREADLE_CACHE"))
-    return std::filesystem::path(folder) / "variants.json";
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"))
-    return std::filesystem::path(folder) / "treadle" / "variants.json";
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home ? home : "/tmp") / ".cache" / "treadle" / "variants.json";
+  if (auto folder = folder_in("TREADLE_CACHE"); !folder.empty()) return folder / "variants.json";
+  if (auto folder = folder_in("XDG_CACHE_HOME"); !folder.empty()) return folder / "treadle" / "variants.json";
+  const auto home = folder_in("HOME");
+  return (home.empty() ? "/tmp" : home) / ".cache" / "treadle" / "variants.json";
 }
 
 VariantTimes VariantCache::find(const std::string& key) {
