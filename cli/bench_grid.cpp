@@ -13,7 +13,6 @@
 #include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
-#include "cli/thread_binding.h"
 #include "cli/timing.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"

@@ -9,9 +9,9 @@
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "cli/step_work.h"
-#include "cli/thread_binding.h"
 #include "cli/timing.h"
 #include "treadle/core/error.h"
+#include "treadle/core/parallel_for.h"
 
 namespace treadle::cli {
 namespace {

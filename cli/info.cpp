@@ -44,15 +44,13 @@ int run(bool as_json) {
                       {"available", e.reason.empty()},
                       {"reason", e.reason},
                       {"description", e.detail}});
-    nlohmann::json object = {{"version", version()},
-                             {"threads", num_threads()},
-                             {"auto", chosen},
-                             {"devices", devices},
-                             {"engines", engines}};
+    nlohmann::json object = {
+        {"version", version()}, {"threads", num_threads()}, {"threads_decided_by", default_threads().reason},
+        {"auto", chosen},       {"devices", devices},       {"engines", engines}};
     print_json(object);
     return kSuccess;
   }
-  fmt::print("treadle {}, {} threads\n", version(), num_threads());
+  fmt::print("treadle {}, {} threads ({})\n", version(), num_threads(), default_threads().reason);
   for (auto& e : list)
     fmt::print("{:<7} {:<7} {:<3}  {}\n", e.kind, e.name, e.reason.empty() ? "yes" : "no",
                e.reason.empty() ? e.detail : e.reason);

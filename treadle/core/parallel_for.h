@@ -1,8 +1,11 @@
-/// parallel_for: splits a range over a small pool of threads that spin briefly and then park.
+/// parallel_for: splits a range over a small pool of threads that spin briefly and then park. The pool has
+/// one thread for each part, but never more than cores that the process may use; a part that its own thread
+/// has not begun is taken by whoever is free.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "treadle/core/export.h"
@@ -10,9 +13,23 @@
 
 namespace treadle {
 
-/// Threads used by parallel_for, the caller included. Default: the number of cores.
+/// Into how many parts work is cut: the threads of parallel_for, the caller included. The default is the
+/// environment variable TREADLE_THREADS, else thread_limit(). Throws ValueError where the variable is not a
+/// number from 1 to 1024.
 TREADLE_API int num_threads();
+/// Throws ValueError unless `count` is 1 to 1024, and Error inside parallel_for.
 TREADLE_API void set_num_threads(int count);
+/// What num_threads() is without set_num_threads(), and what decided: such as "2 cores", "TREADLE_THREADS".
+struct DefaultThreads {
+  int count;
+  std::string reason;
+};
+TREADLE_API const DefaultThreads& default_threads();
+
+/// Binds each thread of parallel_for, the caller included, to a core of its own, so that the scheduler cannot
+/// put two of them on one core. Returns how many were bound. They are let go when set_num_threads() changes
+/// the threads, and when others want the cores: a bound thread could not get out of their way.
+TREADLE_API int bind_threads();
 
 namespace detail {
 using RangeFunction = void (*)(void* context, int64_t begin, int64_t end);
@@ -30,9 +47,9 @@ inline int64_t parts_worth(int64_t work, int64_t worth_a_thread) {
 }
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, count): one range per thread, each of at least
-/// `grain` items, cut at the same places for the same count and thread number. A nested call, and one made
-/// while another thread is inside parallel_for, runs inline as one range: results must not depend on the
-/// cuts. The first exception is rethrown.
+/// `grain` items, cut at the same places for the same count and thread number. Ranges are never empty. A
+/// nested call, and one made while another thread is inside parallel_for, runs inline as one range: results
+/// must not depend on the cuts. The first exception is rethrown.
 template <class F>
 void parallel_for(int64_t count, int64_t grain, F&& f) {
   using Function = std::remove_reference_t<F>;

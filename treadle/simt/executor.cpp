@@ -4,7 +4,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
-#include <thread>
+
+#include "treadle/core/parallel_for.h"
 
 namespace treadle::TREADLE_TARGET {
 namespace {
@@ -19,7 +20,7 @@ uint64_t parse_number(const std::string& text, const char* name) {
 
 unsigned workers_at_start() {
   const char* text = std::getenv("TREADLE_SIMT_WORKERS");
-  if (text == nullptr) return std::max(1u, std::thread::hardware_concurrency());
+  if (text == nullptr) return static_cast<unsigned>(default_threads().count);
   const uint64_t count = parse_number(text, "TREADLE_SIMT_WORKERS");
   require<ValueError>(count >= 1 && count <= 1024, "TREADLE_SIMT_WORKERS: {} is not between 1 and 1024",
                       count);
