@@ -2,13 +2,16 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/formats/temporary_folder.h"
 #include "treadle/core/error.h"
+#include "treadle/formats/file_lock.h"
 
 namespace treadle {
 namespace {
@@ -113,6 +116,85 @@ TEST(File, WritesBesideTheTargetUnderTheProcessNumber) {
   std::filesystem::path expected = folder / ("a.tmp-" + std::to_string(::getpid()));
   write_file_atomically(folder / "a", [&](FileWriter&) { EXPECT_TRUE(std::filesystem::exists(expected)); });
   EXPECT_FALSE(std::filesystem::exists(expected));
+}
+
+/// A process that is killed in the middle of writing `path`; returns its number.
+pid_t killed_while_writing(const std::filesystem::path& path) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    write_file_atomically(path, [](FileWriter& writer) {
+      writer.write("half");
+      ::raise(SIGKILL);
+    });
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  return child;
+}
+
+TEST(File, WhatAKilledProcessLeftIsRemovedByTheNextWriter) {
+  TemporaryFolder folder;
+  write_text(folder / "a", "old");
+  pid_t child = killed_while_writing(folder / "a");
+  std::filesystem::path left = folder / ("a.tmp-" + std::to_string(child));
+  EXPECT_EQ(read_text(left), "half");
+  EXPECT_EQ(read_text(folder / "a"), "old");
+  write_bytes(folder / "a.tmp-12x", "not a temporary");
+  write_bytes(folder / "ab.tmp-12", "not one of a");
+  write_text(folder / "a", "new");
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_EQ(read_text(folder / "a"), "new");
+  EXPECT_EQ(folder.count(), 3u);
+}
+
+TEST(File, TemporariesOfLivingWritersStay) {
+  TemporaryFolder folder;
+  write_file_atomically(folder / "a", [&](FileWriter& writer) {
+    writer.write("first ");
+    remove_stale_temporaries(folder / "a");
+    writer.write("second");
+  });
+  EXPECT_EQ(read_text(folder / "a"), "first second");
+}
+
+TEST(File, ThreadsThatWriteOneFileFollowOneAnother) {
+  TemporaryFolder folder;
+  auto write_often = [&](char letter) {
+    for (int i = 0; i < 50; ++i)
+      write_file_atomically(folder / "a", [&](FileWriter& writer) {
+        for (int part = 0; part < 20; ++part) writer.write(std::string(100, letter));
+      });
+  };
+  std::thread one(write_often, 'x'), other(write_often, 'y');
+  one.join(), other.join();
+  std::string text = read_text(folder / "a");
+  EXPECT_EQ(text, std::string(2000, text.front()));
+  EXPECT_EQ(folder.count(), 1u);
+}
+
+TEST(FileLock, IsHeldByOneAndEndsWithItsHolder) {
+  TemporaryFolder folder;
+  auto held = std::make_unique<LockedFile>(folder / "lock", folder.path(), false);
+  EXPECT_EQ(held->state(), LockState::locked);
+  EXPECT_EQ(LockedFile(folder / "lock", folder.path(), false).state(), LockState::held_elsewhere);
+  held.reset();
+  EXPECT_EQ(LockedFile(folder / "lock", folder.path(), false).state(), LockState::locked);
+}
+
+TEST(FileLock, AFileThatItsHolderRemovedDoesNotCount) {
+  TemporaryFolder folder;
+  auto first = std::make_unique<LockedFile>(folder / "lock", folder.path(), false);
+  std::thread waits([&] {
+    LockedFile second(folder / "lock", folder.path(), true);
+    EXPECT_EQ(second.state(), LockState::locked);
+    EXPECT_TRUE(is_name_of(folder / "lock", second.descriptor()));
+  });
+  ::usleep(20'000);  // so that it waits, most often; the test holds without
+  std::filesystem::remove(folder / "lock");
+  first.reset();
+  waits.join();
 }
 
 TEST(File, RefusesToReplaceWhatIsNoFile) {

@@ -13,6 +13,10 @@
 
 namespace treadle {
 
+/// Throws a FileError: "cannot ACTION PATH: …", with the sentence that belongs to the errno `code`, and what
+/// to do.
+[[noreturn]] TREADLE_API void fail_on_file(const char* action, const std::filesystem::path& path, int code);
+
 /// Owns an open file descriptor and closes it.
 class TREADLE_API FileDescriptor {
  public:
@@ -59,9 +63,15 @@ class TREADLE_API FileWriter {
 };
 
 /// Creates or replaces `path` with what `write` appends: to `path.tmp-PID` first, then fsync and rename. When
-/// anything throws, the temporary is gone and an older file is untouched. Symbolic links are followed;
-/// folders and devices are refused. Throws FileError, and whatever `write` throws.
+/// anything throws, the temporary is gone and an older file is untouched; what a killed process left is
+/// removed by the next call for the same path. Calls for one path from several threads follow one another.
+/// Symbolic links are followed; folders and devices are refused. Throws FileError, and whatever `write`
+/// throws.
 TREADLE_API void write_file_atomically(const std::filesystem::path& path,
                                        const std::function<void(FileWriter&)>& write);
+
+/// Removes the temporaries that write_file_atomically() for this path left when its process was killed. Those
+/// of living processes, which hold a lock on them, stay. Never throws.
+TREADLE_API void remove_stale_temporaries(const std::filesystem::path& path);
 
 }  // namespace treadle
