@@ -71,7 +71,8 @@ DatasetSplits load_idx_folder(const fs::path& folder) {
     for (int64_t i = begin; i < end; ++i) jobs[size_t(i)]();
   });
   return {idx_split(folder, "train", std::move(train_images), std::move(train_labels)),
-          idx_split(folder, "t10k", std::move(test_images), std::move(test_labels))};
+          idx_split(folder, "t10k", std::move(test_images), std::move(test_labels)),
+          {}};
 }
 
 void append_cifar(ImageDataset& dataset, const fs::path& path) {
@@ -187,6 +188,13 @@ DatasetSplits load_dataset(std::string_view name_or_folder) {
   if (const KnownDataset* known = known_dataset(name_or_folder)) return load_known(*known);
   check_folder(fs::path(name_or_folder), name_or_folder);
   return load_folder(name_or_folder, name_of_folder(name_or_folder));
+}
+
+std::string lasting_name(const std::string& name_or_folder) {
+  if (known_dataset(name_or_folder)) return name_or_folder;
+  std::error_code error;
+  fs::path folder = fs::canonical(name_or_folder, error);
+  return error ? name_or_folder : folder.string();
 }
 
 }  // namespace treadle

@@ -32,6 +32,7 @@ struct ImageDataset {
 struct DatasetSplits {
   ImageDataset train;
   ImageDataset test;
+  ImageDataset validation = {};  ///< empty unless hold_out() filled it
 };
 
 /// Loads `fashion-mnist`, `mnist` or `cifar-10` from the first of $TREADLE_DATA/NAME,
@@ -45,6 +46,10 @@ struct DatasetSplits {
 /// and FormatError for damaged files, numbers of images and labels that differ, and labels beyond the
 /// classes.
 TREADLE_API DatasetSplits load_dataset(std::string_view name_or_folder);
+
+/// What names the same data set from any working directory: a known set's name as it is, else the folder's
+/// absolute path. A folder that is not there keeps its name.
+TREADLE_API std::string lasting_name(const std::string& name_or_folder);
 
 /// What `treadle datasets` lists.
 struct KnownDataset {

@@ -1,0 +1,48 @@
+#include "treadle/data/fingerprint.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "treadle/core/parallel_for.h"
+#include "treadle/data/batches.h"
+
+namespace treadle {
+namespace {
+
+constexpr int64_t kBlock = int64_t(1) << 20;  ///< bytes that one thread hashes at a time
+
+uint64_t hash_block(const uint8_t* bytes, int64_t count) {
+  uint64_t hash = uint64_t(count);
+  for (int64_t i = 0; i < count; i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + i, size_t(std::min<int64_t>(8, count - i)));
+    hash = SplitMix64::mix(hash ^ word);
+  }
+  return hash;
+}
+
+/// The blocks are cut by size alone, so the hash is the same for any number of threads.
+uint64_t hash_of(const std::vector<uint8_t>& bytes) {
+  const int64_t size = int64_t(bytes.size()), blocks = (size + kBlock - 1) / kBlock;
+  std::vector<uint64_t> hashes(static_cast<size_t>(blocks));
+  parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      hashes[size_t(i)] = hash_block(bytes.data() + i * kBlock, std::min(kBlock, size - i * kBlock));
+  });
+  uint64_t hash = uint64_t(size);
+  for (uint64_t block : hashes) hash = SplitMix64::mix(hash ^ block);
+  return hash;
+}
+
+}  // namespace
+
+std::string fingerprint(const DatasetSplits& splits) {
+  uint64_t hash = 0;
+  for (const ImageDataset* part : {&splits.train, &splits.test})
+    for (const std::vector<uint8_t>* bytes : {&part->labels, &part->pixels})
+      hash = SplitMix64::mix(hash ^ hash_of(*bytes));
+  return fmt::format("{} training and {} test images of {} in {} classes, hash {:016x}", splits.train.size(),
+                     splits.test.size(), splits.train.image_shape, splits.train.classes.size(), hash);
+}
+
+}  // namespace treadle

@@ -1,0 +1,52 @@
+#include "treadle/data/hold_out.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "treadle/data/batches.h"
+
+namespace treadle {
+namespace {
+
+std::vector<bool> draw(int64_t count, int64_t size, uint64_t seed) {
+  std::vector<int64_t> order(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), int64_t(0));
+  // The key of an epoch before the first one: no order of a BatchSampler is drawn from it.
+  SplitMix64 random(SplitMix64::mix(SplitMix64::mix(seed) - 1));
+  for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+  std::vector<bool> drawn(order.size());
+  for (int64_t i = 0; i < count; ++i) drawn[size_t(order[size_t(i)])] = true;
+  return drawn;
+}
+
+ImageDataset part_of(const ImageDataset& whole, const std::vector<bool>& drawn, bool wanted, int64_t count) {
+  ImageDataset part{whole.name, whole.classes, whole.image_shape, {}, {}};
+  const int64_t image = whole.image_shape.numel();
+  part.labels.reserve(size_t(count));
+  part.pixels.reserve(size_t(count * image));
+  for (int64_t i = 0; i < whole.size(); ++i) {
+    if (drawn[size_t(i)] != wanted) continue;
+    part.labels.push_back(whole.labels[size_t(i)]);
+    auto pixels = whole.pixels.begin() + i * image;
+    part.pixels.insert(part.pixels.end(), pixels, pixels + image);
+  }
+  return part;
+}
+
+}  // namespace
+
+void hold_out(DatasetSplits& splits, double share, uint64_t seed) {
+  require<ValueError>(share > 0 && share < 1, "a validation part of {} of the images is not within (0, 1)",
+                      share);
+  const int64_t size = splits.train.size(), count = std::llround(share * double(size));
+  require<ValueError>(count > 0 && count < size,
+                      "a validation part of {} of {} training images leaves {} for it and {} for training; "
+                      "both need at least one",
+                      share, size, count, size - count);
+  std::vector<bool> drawn = draw(count, size, seed);
+  splits.validation = part_of(splits.train, drawn, true, count);
+  splits.train = part_of(splits.train, drawn, false, size - count);
+}
+
+}  // namespace treadle
