@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -26,6 +27,7 @@ struct Options {
 int run(const Options& options) {
   Device device = apply_run_settings(options.settings);
   LoadedModel model = load_model(options.checkpoint);
+  require_finite(model);
   std::string data = options.data.empty() ? model.checkpoint.dataset : options.data;
   ImageDataset test = load_dataset(data).test;
   require<ShapeError>(test.image_shape == model.checkpoint.input,
@@ -38,6 +40,8 @@ int run(const Options& options) {
   auto result = evaluate(*model.module, test, model.checkpoint.normalization, device, options.batch,
                          options.limit_batches * options.batch);
   const int64_t images = std::accumulate(result.total.begin(), result.total.end(), int64_t(0));
+  require<FormatError>(std::isfinite(result.loss), "{}: the loss on {} is {}; its weights are too large",
+                       model.file.string(), data, result.loss);
   if (options.json) {
     nlohmann::json object = {
         {"checkpoint", options.checkpoint},  {"model", model.checkpoint.model}, {"data", data},
@@ -57,7 +61,7 @@ int run(const Options& options) {
 Action add_eval(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("CHECKPOINT", options->checkpoint,
-                 "A checkpoint file, or a run folder (its best.safetensors)")
+                 "A checkpoint file, or a run folder (its best.safetensors, else its last.safetensors)")
       ->required();
   app.add_option("--data", options->data,
                  "fashion-mnist, mnist, cifar-10 or a folder; default: what it was trained on");
@@ -69,7 +73,7 @@ Action add_eval(CLI::App& app) {
   add_run_settings(app, options->settings);
   add_binding(app, options->settings);
   app.add_flag("--json", options->json, "One JSON object on the last line");
-  app.footer("Example: treadle eval runs/fashion_cnn/best.safetensors");
+  app.footer("Example: treadle eval runs/fashion_cnn");
   return [options] { return run(*options); };
 }
 

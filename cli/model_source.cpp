@@ -1,9 +1,11 @@
 #include "cli/model_source.h"
 
+#include <cmath>
 #include <filesystem>
 
 #include "treadle/core/error.h"
 #include "treadle/models/model.h"
+#include "treadle/train/run_folder.h"
 
 namespace treadle::cli {
 
@@ -21,15 +23,16 @@ void check_against_model(const Checkpoint& c) {
   require<FormatError>(fits, "it has {} means and {} deviations for {} channels", mean.size(),
                        deviation.size(), info.input[0]);
   for (float value : deviation)
-    require<FormatError>(value > 0, "a deviation is {}, it must be positive", value);
+    require<FormatError>(value > 0 && std::isfinite(value), "a deviation is {}, it must be positive", value);
+  for (float value : mean) require<FormatError>(std::isfinite(value), "a mean is {}", value);
 }
 
 }  // namespace
 
 LoadedModel load_model(const std::string& path) {
   std::filesystem::path file = path;
-  if (std::filesystem::is_directory(file)) file /= "best.safetensors";
-  LoadedModel loaded{nullptr, load_checkpoint(file)};
+  if (std::filesystem::is_directory(file)) file = RunFolder::model_file(file);
+  LoadedModel loaded{nullptr, load_checkpoint(file), file};
   try {
     check_against_model(loaded.checkpoint);
     loaded.module = make_model(loaded.checkpoint.model);
@@ -39,6 +42,12 @@ LoadedModel load_model(const std::string& path) {
   }
   loaded.module->eval();
   return loaded;
+}
+
+void require_finite(const LoadedModel& model) {
+  std::string wrong = find_non_finite(model.checkpoint.parameters);
+  require<FormatError>(wrong.empty(), "{}: {}; such weights compute nothing, train the model anew",
+                       model.file.string(), wrong);
 }
 
 }  // namespace treadle::cli

@@ -1,6 +1,7 @@
 /// A model given by name or by checkpoint file.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -12,10 +13,15 @@ namespace treadle::cli {
 struct LoadedModel {
   std::shared_ptr<Module> module;
   Checkpoint checkpoint;
+  std::filesystem::path file;
 };
 
-/// Reads a checkpoint (a file, or a run folder: then its best.safetensors) and builds its model. Throws
+/// Reads a checkpoint (a file, or a run folder: then RunFolder::model_file()) and builds its model. Throws
 /// FormatError when the file does not hold that model.
 LoadedModel load_model(const std::string& path);
+
+/// Throws FormatError naming file and tensor when a weight is NaN or infinite: nothing can be computed with
+/// it.
+void require_finite(const LoadedModel& model);
 
 }  // namespace treadle::cli

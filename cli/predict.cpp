@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -64,6 +65,9 @@ std::vector<Prediction> classify(const Options& options, LoadedModel& model, Cla
   NoGrad no_grad;
   Tensor input = to_input(load_image(path), model.checkpoint, options.invert);
   auto probabilities = classifier(to(input, device)).template to_vector<float>();
+  for (float value : probabilities)
+    require<FormatError>(std::isfinite(value), "{}: a probability for {} is {}; the weights are too large",
+                         model.file.string(), path, value);
   std::vector<size_t> order(probabilities.size());
   std::iota(order.begin(), order.end(), size_t(0));
   std::stable_sort(order.begin(), order.end(),
@@ -105,6 +109,7 @@ nlohmann::json predict(const Options& options, LoadedModel& model, Classifier& c
 int run(const Options& options) {
   Device device = apply_run_settings(options.settings);
   LoadedModel model = load_model(options.checkpoint);
+  require_finite(model);
   model.module->to(device);
   const Shape& input = model.checkpoint.input;
   if (!options.json)

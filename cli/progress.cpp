@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <system_error>
+#include <utility>
+
 #include "cli/format.h"
 #include "cli/terminal_line.h"
 
@@ -18,7 +21,20 @@ std::string bar(int64_t done, int64_t of) {
   return text;
 }
 
+std::string figures(const char* part, const Evaluation& evaluation) {
+  if (evaluation.total.empty()) return "";
+  return fmt::format("  {0} loss {1:.4f}  {0} accuracy {2}", part, evaluation.loss,
+                     percent(evaluation.accuracy));
+}
+
 }  // namespace
+
+Progress::~Progress() {
+  try {
+    clear();
+  } catch (const std::system_error&) {  // the terminal is gone, and the bar with it
+  }
+}
 
 void Progress::step(const StepReport& report) {
   if (steps_seen_++ == 0) epoch_seconds_ = 0, smooth_loss_ = report.loss;
@@ -45,18 +61,14 @@ std::string Progress::line(const StepReport& report, int width) const {
 }
 
 void Progress::clear() {
-  if (drawn_) clear_terminal_line();
-  drawn_ = false;
+  if (std::exchange(drawn_, false)) clear_terminal_line();
 }
 
 void Progress::epoch(const EpochReport& report, int64_t images) {
   clear();
   steps_seen_ = 0;
   if (quiet_) return;
-  bool validated = !report.validation.total.empty();
-  std::string test = validated ? fmt::format("  test loss {:.4f}  test accuracy {}", report.validation.loss,
-                                             percent(report.validation.accuracy))
-                               : "";
+  std::string test = figures("validation", report.validation) + figures("test", report.test);
   fmt::print("epoch {}/{}  loss {:.4f}{}  {:.1f} s  {} images/s{}\n", report.epoch, report.epochs,
              report.train_loss, test, report.seconds,
              with_commas(int64_t(double(images) / std::max(report.seconds, 1e-9))),

@@ -12,7 +12,7 @@ class Progress {
  public:
   /// `quiet`: print nothing. `on_terminal`: redraw a bar on stderr after steps.
   Progress(bool quiet, bool on_terminal) : quiet_(quiet), bar_(on_terminal && !quiet) {}
-  ~Progress() { clear(); }
+  ~Progress();
   void step(const StepReport& report);
   void epoch(const EpochReport& report, int64_t images);
   /// Removes the bar.

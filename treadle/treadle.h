@@ -10,6 +10,7 @@
 #include "treadle/core/version.h"
 #include "treadle/data/batches.h"
 #include "treadle/data/dataset.h"
+#include "treadle/data/hold_out.h"
 #include "treadle/formats/safetensors.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/settings.h"
@@ -39,3 +40,4 @@
 #include "treadle/optim/sgd.h"
 #include "treadle/train/checkpoint.h"
 #include "treadle/train/fit.h"
+#include "treadle/train/run_folder.h"

@@ -93,11 +93,11 @@ def run_json(command, environment=None):
 def first_epoch_weights(treadle, model, quick):
     """Returns the file with a model's weights after its first epoch on Fashion-MNIST, trained once and kept."""
     whole, part = CACHE / model, CACHE / f"{model}-quick"
-    if (whole / "best.safetensors").exists() or not quick:
+    if (whole / "last.safetensors").exists() or not quick:
         folder, limit = whole, []
     else:
         folder, limit = part, ["--limit-batches", "200"]
-    weights = folder / "best.safetensors"
+    weights = folder / "last.safetensors"
     if not weights.exists():
         recipe = ["--epochs", "1", "--optimizer", "adam", "--lr", "1e-3", "--schedule", "constant", "--batch-size", "32"]
         # Into another folder first: an interrupted training must not be taken for a whole one.

@@ -197,7 +197,7 @@ class Density(unittest.TestCase):
                 command = [TREADLE, "bench", "step", *words, "--lr", "0", "--json"]
                 reported = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
                 model = MODELS[name]()
-                load_weights(model, out / "best.safetensors")
+                load_weights(model, out / "last.safetensors")
             expected = density_in_pytorch(model, pixels, torch.from_numpy(labels).long())
             shares = reported["pooled_gradient_density"]
             self.assertEqual(len(shares), len(expected), name)

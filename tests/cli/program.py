@@ -35,7 +35,7 @@ def write_idx(path, shape, data, pack=lambda data: gzip.compress(data, 1)):
     path.write_bytes(pack(struct.pack(f">BBBB{len(shape)}I", 0, 0, 8, len(shape), *shape) + data))
 
 
-def write_dataset(folder, train=64, test=32, **options):
+def write_dataset(folder, train=64, test=32, labels=lambda n: n % 10, **options):
     """A small set in MNIST's layout: the rows that are bright tell the label."""
     folder.mkdir(exist_ok=True)
     for part, count in (("train", train), ("t10k", test)):
@@ -44,7 +44,7 @@ def write_dataset(folder, train=64, test=32, **options):
             row = 2 * (n % 10)
             pixels[n * 784 + row * 28 : n * 784 + (row + 2) * 28] = b"\xff" * 56
         write_idx(folder / f"{part}-images-idx3-ubyte.gz", (count, 28, 28), bytes(pixels), **options)
-        write_idx(folder / f"{part}-labels-idx1-ubyte.gz", (count,), bytes(n % 10 for n in range(count)), **options)
+        write_idx(folder / f"{part}-labels-idx1-ubyte.gz", (count,), bytes(labels(n) for n in range(count)), **options)
 
 
 def chunk(kind, body):
@@ -111,3 +111,10 @@ class ProgramTest(unittest.TestCase):
         # One or two sentences, not a page.
         self.assertLess(len(result.stderr), 600 + 4 * len(str(self.folder)))
         self.assertLessEqual(result.stderr.count("\n"), 2, result.stderr)
+
+
+class TrainingTest(ProgramTest):
+    def train(self, *words, **options):
+        """Trains into a folder below the test's, where a new run replaces the one that is there; reports as JSON."""
+        replace = [] if "--resume" in words else ["--overwrite"]
+        return super().train("--json", *replace, *words, **options)

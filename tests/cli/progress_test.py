@@ -21,7 +21,7 @@ def drawn_lines(text):
 
 
 class Progress(ProgramTest):
-    WORDS = ["train", "mlp", "--epochs", "10000", "--batch-size", "1", "--steps", "150", "--validate", "last"]
+    WORDS = ["train", "mlp", "--epochs", "10000", "--batch-size", "1", "--steps", "150", "--test", "last"]
 
     def lines(self, width, environment=None):
         """The first is drawn at the first step."""

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/train/bright_quarters.h"
 #include "treadle/core/error.h"
 #include "treadle/formats/safetensors.h"
 #include "treadle/models/model.h"
@@ -17,22 +18,6 @@ namespace treadle {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Images of 28×28 whose label is the quarter that is bright, with noise: learnable within a few steps.
-ImageDataset bright_quarters(int64_t size, uint64_t seed) {
-  ImageDataset data{"quarters", {}, {1, 28, 28}, {}, {}};
-  for (int i = 0; i < 10; ++i) data.classes.push_back(std::to_string(i));
-  SplitMix64 random(seed);
-  for (int64_t n = 0; n < size; ++n) {
-    uint8_t label = uint8_t(random.below(4));
-    data.labels.push_back(label);
-    for (int i = 0; i < 784; ++i) {
-      bool bright = (i / 28 >= 14) == (label / 2) && (i % 28 >= 14) == (label % 2);
-      data.pixels.push_back(uint8_t((bright ? 128 : 0) + random.below(100)));
-    }
-  }
-  return data;
-}
 
 class Fit : public testing::Test {
  protected:
@@ -47,7 +32,6 @@ class Fit : public testing::Test {
     o.epochs = epochs;
     o.batch_size = 24;
     o.seed = 3;
-    o.folder = folder_;
     o.description.model = "mlp";
     o.description.classes = data_.train.classes;
     o.description.input = {1, 28, 28};
@@ -56,13 +40,15 @@ class Fit : public testing::Test {
   }
 
   /// Trains a fresh mlp with Adam.
-  FitResult train(const FitOptions& o, double rate = 1e-3) {
+  FitResult train(FitOptions o, double rate = 1e-3) {
     auto model = make_model("mlp", 5);
     Adam optimizer(model->named_parameters(), rate);
+    RunFolder folder(folder_);
+    o.folder = &folder;
     return fit(*model, optimizer, Schedule::cosine(rate, 3 * 5), data_, o);
   }
 
-  DatasetSplits data_{bright_quarters(100, 1), bright_quarters(60, 2)};
+  DatasetSplits data_{bright_quarters(100, 1), bright_quarters(60, 2), {}};
   fs::path folder_;
 };
 
@@ -76,7 +62,7 @@ TEST_F(Fit, LearnsAndCountsEveryImage) {
   EXPECT_EQ(result.losses.size(), 15u);  // 4 batches of 24 and one of 4, three times
   EXPECT_EQ(images, 300);
   EXPECT_LT(result.losses.back(), result.losses.front());
-  EXPECT_GT(result.validation.accuracy, 0.9);
+  EXPECT_GT(result.test.accuracy, 0.9);
 }
 
 TEST_F(Fit, SavesACheckpointThatGivesTheSameAccuracy) {
@@ -87,8 +73,8 @@ TEST_F(Fit, SavesACheckpointThatGivesTheSameAccuracy) {
   EXPECT_EQ(checkpoint.step, 10);
   auto model = make_model("mlp");
   model->load_state_dict(checkpoint.parameters);
-  EXPECT_EQ(evaluate(*model, data_.test, {}, kCpu).accuracy, result.validation.accuracy);
-  EXPECT_TRUE(fs::exists(folder_ / "best.safetensors"));
+  EXPECT_EQ(evaluate(*model, data_.test, {}, kCpu).accuracy, result.test.accuracy);
+  EXPECT_FALSE(fs::exists(folder_ / "best.safetensors"));  // no part to choose it on
 }
 
 TEST_F(Fit, ResumingAfterAnEpochGivesTheSameLosses) {
@@ -109,13 +95,13 @@ TEST_F(Fit, ALimitOfStepsEndsTheRunWithinAnEpoch) {
   FitResult cut = train(o);
   EXPECT_EQ(cut.losses, std::vector<double>(whole.begin(), whole.begin() + 7));
   EXPECT_EQ(cut.epochs_done, 2);
-  EXPECT_EQ(cut.validation.total.size(), 10u);
+  EXPECT_EQ(cut.test.total.size(), 10u);
   Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
   EXPECT_EQ(checkpoint.step, 7);
   o.resume = &checkpoint;
   FitResult again = train(o);  // nothing is left
   EXPECT_TRUE(again.losses.empty());
-  EXPECT_EQ(again.validation.accuracy, cut.validation.accuracy);
+  EXPECT_EQ(again.test.accuracy, cut.test.accuracy);
 }
 
 TEST_F(Fit, ALimitOfStepsHoldsAcrossAnInterruption) {
@@ -135,18 +121,17 @@ TEST_F(Fit, ALimitOfStepsHoldsAcrossAnInterruption) {
   EXPECT_EQ(train(again).losses, std::vector<double>(whole.begin() + 6, whole.begin() + 8));
 }
 
-TEST_F(Fit, ValidatesOnceWhenAskedTo) {
-  double accuracy = train(options(3)).validation.accuracy;
+TEST_F(Fit, TestsOnceWhenAskedTo) {
+  double accuracy = train(options(3)).test.accuracy;
   FitOptions o = options(3);
-  o.validate_last_only = true;
+  o.test_last_only = true;
   std::vector<size_t> classes_told;
   o.on_epoch = [&](const EpochReport& report) {
-    classes_told.push_back(report.validation.total.size());
-    EXPECT_EQ(report.best, report.epoch == 3);
+    classes_told.push_back(report.test.total.size());
+    EXPECT_FALSE(report.best);
   };
-  EXPECT_EQ(train(o).validation.accuracy, accuracy);
+  EXPECT_EQ(train(o).test.accuracy, accuracy);
   EXPECT_EQ(classes_told, (std::vector<size_t>{0, 0, 10}));
-  EXPECT_EQ(load_checkpoint(folder_ / "best.safetensors").epoch, 3);
 }
 
 TEST_F(Fit, InterruptionSavesTheMiddleOfAnEpoch) {
@@ -172,8 +157,11 @@ TEST_F(Fit, NaNStopsAndKeepsTheLastCheckpoint) {
   auto before = fs::last_write_time(folder_ / "last.safetensors");
   auto model = make_model("mlp", 5);
   Sgd optimizer(model->named_parameters(), 1e30);
+  RunFolder folder(folder_);
+  FitOptions o = options(1);
+  o.folder = &folder;
   try {
-    fit(*model, optimizer, Schedule::constant(1e30), data_, options(1));
+    fit(*model, optimizer, Schedule::constant(1e30), data_, o);
     FAIL() << "no exception";
   } catch (const TrainingError& error) {
     EXPECT_NE(std::string(error.what()).find("at step"), std::string::npos) << error.what();

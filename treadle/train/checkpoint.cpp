@@ -1,5 +1,7 @@
 #include "treadle/train/checkpoint.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "treadle/core/error.h"
@@ -15,6 +17,12 @@ constexpr const char* kFormatVersion = "1";
 constexpr std::string_view kOptimizerPrefix = "treadle.optimizer.";
 constexpr std::string_view kSamplerName = "treadle.sampler";
 
+json to_json(const RunProgress& p) {
+  return {{"run", p.run},         {"best_epoch", p.best_epoch}, {"best_accuracy", p.best_accuracy},
+          {"metrics", p.metrics}, {"images", p.images},         {"loss_sum", p.loss_sum},
+          {"seconds", p.seconds}};
+}
+
 std::map<std::string, std::string> metadata_of(const Checkpoint& c) {
   json description = {{"model", c.model},
                       {"model_options", c.model_options},
@@ -26,11 +34,30 @@ std::map<std::string, std::string> metadata_of(const Checkpoint& c) {
                       {"seed", c.seed},
                       {"epoch", c.epoch},
                       {"step", c.step},
-                      {"training", c.training}};
+                      {"training", c.training},
+                      {"progress", to_json(c.progress)}};
   return {{"format", "pt"},  // what tools that read PyTorch's safetensors files look for
           {"treadle.format_version", kFormatVersion},
           {"treadle.version", version()},
           {"treadle.checkpoint", description.dump(-1, ' ', false, json::error_handler_t::replace)}};
+}
+
+void read_progress(const json& d, RunProgress& p) {
+  p.run = d.at("run").get<std::string>();
+  p.best_epoch = d.at("best_epoch").get<int64_t>();
+  p.best_accuracy = d.at("best_accuracy").get<double>();
+  p.metrics = d.at("metrics").get<std::string>();
+  p.images = d.at("images").get<int64_t>();
+  p.loss_sum = d.at("loss_sum").get<double>();
+  p.seconds = d.at("seconds").get<double>();
+}
+
+/// Earlier files have no "progress": the run's name stood among the settings, and so did the best accuracy on
+/// the test set.
+void read_earlier_progress(Checkpoint& c) {
+  auto run = c.training.find("run");
+  if (run != c.training.end()) c.progress.run = run->second;
+  c.chosen_on_test_set = c.training.count("best_accuracy") > 0;
 }
 
 void read_description(const json& d, Checkpoint& c) {
@@ -46,6 +73,10 @@ void read_description(const json& d, Checkpoint& c) {
   c.epoch = d.at("epoch").get<int64_t>();
   c.step = d.at("step").get<int64_t>();
   c.training = d.at("training").get<std::map<std::string, std::string>>();
+  if (d.contains("progress"))
+    read_progress(d["progress"], c.progress);
+  else
+    read_earlier_progress(c);
 }
 
 void read_entries(const SafetensorsFile& file, Checkpoint& c) {
@@ -101,6 +132,17 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
         fmt::format("{}: its treadle.checkpoint entry is damaged: {}", path.string(), error.what()));
   }
   return checkpoint;
+}
+
+std::string find_non_finite(const std::vector<NamedTensor>& tensors) {
+  for (auto& [name, tensor] : tensors) {
+    if (!is_floating(tensor.dtype())) continue;
+    std::vector<double> values = tensor.to_doubles();
+    auto found = std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
+    if (found != values.end())
+      return fmt::format("{} is {} at element {}", name, *found, found - values.begin());
+  }
+  return "";
 }
 
 }  // namespace treadle

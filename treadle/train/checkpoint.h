@@ -12,6 +12,18 @@
 
 namespace treadle {
 
+/// How far a run has come, beside its epochs and steps.
+struct RunProgress {
+  std::string run;         ///< a name that no other run has
+  int64_t best_epoch = 0;  ///< with the best accuracy on the validation part; 0: none so far
+  double best_accuracy = 0;
+  std::string metrics;  ///< the line of metrics.jsonl about the last finished epoch
+  // Of the epoch that was begun: all zero at its start.
+  int64_t images = 0;
+  double loss_sum = 0;  ///< over these images
+  double seconds = 0;   ///< of training steps
+};
+
 struct Checkpoint {
   std::string model;
   std::map<std::string, std::string> model_options;
@@ -27,8 +39,11 @@ struct Checkpoint {
   /// Optimizer::state(); empty in a checkpoint that is only for use.
   std::vector<NamedTensor> optimizer_state;
   BatchSampler::State sampler;
-  /// How the run was started (epochs, learning rate, …) and how far it came: text that resuming reads.
+  /// How the run was started (epochs, learning rate, …): text that resuming reads.
   std::map<std::string, std::string> training;
+  RunProgress progress;
+  /// Read from a file of a Treadle that chose best.safetensors on the test set.
+  bool chosen_on_test_set = false;
 };
 
 /// Writes beside the target and renames. Throws FileError; then an older file is as it was.
@@ -37,5 +52,9 @@ TREADLE_API void save_checkpoint(const std::filesystem::path& path, const Checkp
 /// Throws FileError, FormatError (damaged, not a Treadle checkpoint, or of an unknown version: names both
 /// versions).
 TREADLE_API Checkpoint load_checkpoint(const std::filesystem::path& path);
+
+/// The first floating-point tensor with an element that is NaN or infinite, as "fc1.weight is nan at element
+/// 17"; empty when there is none.
+TREADLE_API std::string find_non_finite(const std::vector<NamedTensor>& tensors);
 
 }  // namespace treadle

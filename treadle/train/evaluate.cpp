@@ -78,8 +78,9 @@ Evaluation Evaluator::operator()(const ImageDataset& dataset, const PixelNormali
     count_correct(classes, batch.labels, evaluation);
   }
   int64_t correct = std::accumulate(evaluation.correct.begin(), evaluation.correct.end(), int64_t(0));
-  evaluation.loss /= double(std::max<int64_t>(size, 1));
-  evaluation.accuracy = double(correct) / double(std::max<int64_t>(size, 1));
+  int64_t seen = std::accumulate(evaluation.total.begin(), evaluation.total.end(), int64_t(0));
+  evaluation.loss /= double(std::max<int64_t>(seen, 1));
+  evaluation.accuracy = double(correct) / double(std::max<int64_t>(seen, 1));
   return evaluation;
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
+#include "treadle/ops/copy.h"
 #include "treadle/train/training_step.h"
 
 namespace treadle {
@@ -16,13 +18,36 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 /// Divides the 10,000 test images of the usual data sets, so that no second program is recorded for a rest.
-constexpr int64_t kValidationBatch = 250;
+constexpr int64_t kEvaluationBatch = 250;
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   auto middle = values.begin() + int64_t(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+void add_evaluation(nlohmann::json& line, const std::string& part, const Evaluation& evaluation) {
+  if (evaluation.total.empty()) return;
+  line[part + "_loss"] = evaluation.loss;
+  line[part + "_accuracy"] = evaluation.accuracy;
+}
+
+/// A line of metrics.jsonl.
+std::string metrics_of(const EpochReport& report) {
+  nlohmann::json line = {{"epoch", report.epoch},
+                         {"train_loss", report.train_loss},
+                         {"seconds", report.seconds},
+                         {"learning_rate", report.learning_rate}};
+  add_evaluation(line, "validation", report.validation);
+  add_evaluation(line, "test", report.test);
+  return line.dump();
+}
+
+std::vector<NamedTensor> copies_of(const std::vector<NamedTensor>& tensors) {
+  std::vector<NamedTensor> copies;
+  for (auto& [name, tensor] : tensors) copies.push_back({name, clone(tensor.detach())});
+  return copies;
 }
 
 /// One run of fit(): the loop's state, from the first step to the last.
@@ -46,9 +71,9 @@ class Loop {
 
   FitResult run() {
     while (!finished() && !result_.interrupted) run_epoch();
-    if (result_.validation.total.empty() && !result_.interrupted)
-      result_.validation = validate();  // nothing was left
+    if (!result_.interrupted) conclude();
     result_.images_per_second = median(rates_);
+    result_.best_epoch = progress_.best_epoch;
     return std::move(result_);
   }
 
@@ -59,8 +84,6 @@ class Loop {
       model_.load_state_dict(from.parameters);
       optimizer_.load_state(from.optimizer_state);
       sampler_.restore(from.sampler);
-      auto best = from.training.find("best_accuracy");
-      if (best != from.training.end()) result_.best_accuracy = std::stod(best->second);
     } catch (const std::exception& error) {
       throw FormatError(fmt::format("the checkpoint to resume does not fit: {}", error.what()));
     }
@@ -71,7 +94,22 @@ class Loop {
     require<FormatError>(from.epoch >= 0 && step_in_epoch_ >= 0 && step_in_epoch_ <= steps_in_epoch_,
                          "the checkpoint to resume says step {} of epoch {}, with {} steps per epoch",
                          from.step, from.epoch + 1, steps_in_epoch_);
+    restore_progress(from);
   }
+
+  void restore_progress(Checkpoint from) {
+    if (!validates()) from.progress.best_epoch = 0;
+    progress_ = from.progress;
+    std::optional<Checkpoint> best;
+    if (options_.folder) best = options_.folder->restore(from);
+    if (best)
+      best_parameters_ = best->parameters;
+    else
+      progress_.best_epoch = 0;
+    result_.saved = options_.folder != nullptr;
+  }
+
+  bool validates() const { return data_.validation.size() > 0; }
 
   bool out_of_steps() const { return options_.max_steps > 0 && result_.steps_done >= options_.max_steps; }
   bool finished() const {
@@ -80,19 +118,17 @@ class Loop {
 
   void run_epoch() {
     model_.train();
-    EpochReport report{result_.epochs_done, options_.epochs, 0, {}, 0, 0, false};
-    double loss_sum = 0;
     int64_t images = 0;
     for (; step_in_epoch_ < steps_in_epoch_ && !out_of_steps(); ++step_in_epoch_) {
       if (options_.stop.stop_requested()) return interrupt();
       StepReport step = run_step(images);
-      report.seconds += step.seconds;
-      loss_sum += step.loss * double(step.images_done - images);
+      progress_.seconds += step.seconds;
+      progress_.loss_sum += step.loss * double(step.images_done - images);
+      progress_.images += step.images_done - images;
       images = step.images_done;
       if (options_.on_step) options_.on_step(step);
     }
-    report.train_loss = images ? loss_sum / double(images) : 0;
-    finish_epoch(report);
+    finish_epoch();
   }
 
   StepReport run_step(int64_t images_before) {
@@ -108,6 +144,7 @@ class Loop {
                            value, result_.steps_done + 1, result_.epochs_done + 1);
     double seconds = seconds_since(start);
     ++result_.steps_done;
+    result_.saved = false;
     result_.losses.push_back(value);
     result_.train_seconds += seconds;
     rates_.push_back(double(count) / seconds);
@@ -120,43 +157,63 @@ class Loop {
             seconds};
   }
 
-  Evaluation validate() {
+  /// The part's `name` is for the message when its loss is not finite.
+  Evaluation evaluate_on(const ImageDataset& part, const char* name) {
     int64_t limit = options_.limit_batches > 0 ? options_.limit_batches * options_.batch_size : 0;
-    return evaluate_(data_.test, options_.description.normalization, options_.device, kValidationBatch, limit,
-                     options_.stop);
+    Evaluation evaluation = evaluate_(part, options_.description.normalization, options_.device,
+                                      kEvaluationBatch, limit, options_.stop);
+    require<TrainingError>(std::isfinite(evaluation.loss),
+                           "the {} loss is {} after epoch {} (step {}); nothing of this epoch was saved. A "
+                           "lower learning rate may help",
+                           name, evaluation.loss, result_.epochs_done + 1, result_.steps_done);
+    return evaluation;
   }
 
-  void finish_epoch(EpochReport& report) {
+  void finish_epoch() {
     skip_rest_of_epoch();
-    bool last = result_.epochs_done + 1 == options_.epochs || out_of_steps();
-    bool validated = last || !options_.validate_last_only;
-    if (validated) validate_epoch(report);
+    EpochReport report = report_epoch();
     if (options_.stop.stop_requested()) return interrupt();  // the epoch is finished when the run goes on
     report.epoch = ++result_.epochs_done;
     step_in_epoch_ = 0;
-    report.learning_rate = optimizer_.learning_rate();
-    if (validated) compare_with_best(report);
-    // The best one first: last.safetensors says that it exists.
-    if (report.best) save("best.safetensors");
-    save("last.safetensors");
+    if (validates()) compare_with_best(report);
+    progress_.metrics = metrics_of(report);
+    progress_.images = 0, progress_.loss_sum = 0, progress_.seconds = 0;
+    save(report.best);
     if (options_.on_epoch) options_.on_epoch(report);
   }
 
-  void validate_epoch(EpochReport& report) {
-    report.validation = validate();
-    if (options_.stop.stop_requested()) return;
-    require<TrainingError>(std::isfinite(report.validation.loss),
-                           "the test loss is {} after epoch {} (step {}); nothing of this epoch was saved. A "
-                           "lower learning rate "
-                           "may help",
-                           report.validation.loss, result_.epochs_done + 1, result_.steps_done);
-    result_.validation = report.validation;
+  EpochReport report_epoch() {
+    bool last = result_.epochs_done + 1 == options_.epochs || out_of_steps();
+    EpochReport report;
+    report.epochs = options_.epochs;
+    report.images = progress_.images;
+    report.train_loss = progress_.images ? progress_.loss_sum / double(progress_.images) : 0;
+    report.seconds = progress_.seconds;
+    report.learning_rate = optimizer_.learning_rate();
+    if (validates()) report.validation = evaluate_on(data_.validation, "validation");
+    if (last || !options_.test_last_only) report.test = evaluate_on(data_.test, "test");
+    if (!validates()) result_.test = report.test;
+    return report;
   }
 
   void compare_with_best(EpochReport& report) {
     double accuracy = report.validation.accuracy;
-    report.best = accuracy > result_.best_accuracy || result_.best_accuracy == 0;
-    result_.best_accuracy = std::max(result_.best_accuracy, accuracy);
+    report.best = progress_.best_epoch == 0 || accuracy > progress_.best_accuracy;
+    if (!report.best) return;
+    progress_.best_epoch = report.epoch;
+    progress_.best_accuracy = accuracy;
+    best_parameters_ = copies_of(model_.state_dict());
+    result_.validation = report.validation;
+    result_.test = report.test;
+  }
+
+  /// The model takes the best weights, and what was not evaluated with the weights it has now is evaluated.
+  void conclude() {
+    if (progress_.best_epoch > 0) model_.load_state_dict(best_parameters_);
+    if (validates() && result_.validation.total.empty())
+      result_.validation = evaluate_on(data_.validation, "validation");
+    if (result_.test.total.empty()) result_.test = evaluate_on(data_.test, "test");
+    result_.interrupted = options_.stop.stop_requested();
   }
 
   /// With limit_batches the sampler must still begin the next epoch with a new order.
@@ -164,13 +221,19 @@ class Loop {
     while (!sampler_.epoch_finished()) sampler_.next();
   }
 
+  /// Before the first step there is nothing that the folder does not have.
   void interrupt() {
     result_.interrupted = true;
-    save("last.safetensors");
+    if (!result_.losses.empty()) save(false);
   }
 
-  void save(const char* name) {
-    if (options_.folder.empty()) return;
+  void save(bool best) {
+    std::string wrong = find_non_finite(model_.state_dict());
+    require<TrainingError>(wrong.empty(),
+                           "{} after step {} (epoch {}); training stopped and saved nothing more. A lower "
+                           "learning rate may help",
+                           wrong, result_.steps_done, result_.epochs_done + (progress_.images > 0));
+    if (!options_.folder) return;
     Checkpoint checkpoint = options_.description;
     checkpoint.seed = options_.seed;
     checkpoint.epoch = result_.epochs_done;
@@ -178,8 +241,9 @@ class Loop {
     checkpoint.parameters = model_.state_dict();
     checkpoint.optimizer_state = optimizer_.state();
     checkpoint.sampler = sampler_.state();
-    checkpoint.training["best_accuracy"] = fmt::format("{}", result_.best_accuracy);
-    save_checkpoint(options_.folder / name, checkpoint);
+    checkpoint.progress = progress_;
+    options_.folder->save(checkpoint, best);
+    result_.saved = true;
   }
 
   Module& model_;
@@ -191,6 +255,8 @@ class Loop {
   Evaluator evaluate_;
   BatchSampler sampler_;
   int64_t steps_in_epoch_, step_in_epoch_ = 0;
+  RunProgress progress_;
+  std::vector<NamedTensor> best_parameters_;
   std::vector<double> rates_;
   FitResult result_;
 };

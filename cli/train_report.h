@@ -1,0 +1,35 @@
+/// What `treadle train` prints before and after a run.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/train_options.h"
+#include "treadle/core/device.h"
+#include "treadle/data/dataset.h"
+#include "treadle/train/fit.h"
+
+namespace treadle::cli {
+
+/// A run as it stands in reports.
+struct TrainingRun {
+  const TrainOptions& options;
+  const DatasetSplits& data;
+  Device device;
+  int64_t parameters;
+  std::string folder;
+
+  /// The file whose weights the figures are about.
+  std::string checkpoint() const;
+};
+
+/// The lines before the first epoch.
+void announce(const TrainingRun& run);
+/// Accuracy by class, totals, and where the model was saved. `seconds` count from the start of the process.
+void report(const TrainingRun& run, const FitResult& result, double seconds);
+/// The object of --json.
+nlohmann::json json_of(const TrainingRun& run, const FitResult& result, double seconds);
+/// How far an interrupted run came and how to go on; one sentence.
+std::string interruption_text(const TrainingRun& run, const FitResult& result);
+
+}  // namespace treadle::cli

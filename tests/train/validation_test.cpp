@@ -1,0 +1,154 @@
+/// The validation part chooses the best weights; the test set chooses nothing.
+#include <gtest/gtest.h>
+
+#include "tests/formats/temporary_folder.h"
+#include "tests/train/bright_quarters.h"
+#include "treadle/models/model.h"
+#include "treadle/optim/adam.h"
+#include "treadle/train/fit.h"
+
+namespace treadle {
+namespace {
+
+constexpr double kRate = 1e-4;
+constexpr int64_t kEpochs = 4;
+
+/// Validation images with the label of another quarter: the better a model is, the worse it is on them.
+ImageDataset wrong_quarters(int64_t size, uint64_t seed) {
+  ImageDataset data = bright_quarters(size, seed);
+  for (uint8_t& label : data.labels) label = (label + 1) % 4;
+  return data;
+}
+
+class Validation : public testing::Test {
+ protected:
+  FitOptions options(int64_t epochs) {
+    FitOptions o;
+    o.epochs = epochs;
+    o.batch_size = 24;
+    o.seed = 3;
+    o.description.model = "mlp";
+    o.description.classes = data_.train.classes;
+    o.description.input = {1, 28, 28};
+    o.on_epoch = [this](const EpochReport& report) { reports_.push_back(report); };
+    return o;
+  }
+
+  FitResult train(FitOptions o) {
+    model_ = make_model("mlp", 5);
+    Adam optimizer(model_->named_parameters(), kRate);
+    RunFolder folder(folder_.path());
+    o.folder = &folder;
+    return fit(*model_, optimizer, Schedule::constant(kRate), data_, o);
+  }
+
+  FitResult resume(FitOptions o) {
+    Checkpoint last = load_checkpoint(folder_ / "last.safetensors");
+    o.resume = &last;
+    return train(o);
+  }
+
+  double accuracy_of(const std::filesystem::path& file) {
+    auto model = make_model("mlp");
+    model->load_state_dict(load_checkpoint(file).parameters);
+    return evaluate(*model, data_.test, {}, kCpu).accuracy;
+  }
+
+  DatasetSplits data_{bright_quarters(100, 1), bright_quarters(300, 2), wrong_quarters(200, 4)};
+  TemporaryFolder folder_;
+  std::shared_ptr<Module> model_;
+  std::vector<EpochReport> reports_;
+};
+
+TEST_F(Validation, ChoosesTheBestAndTheTestSetDoesNot) {
+  FitResult result = train(options(kEpochs));
+  ASSERT_EQ(reports_.size(), size_t(kEpochs));
+  int64_t best = 0;
+  for (int64_t i = 1; i < kEpochs; ++i)
+    if (reports_[size_t(i)].validation.accuracy > reports_[size_t(best)].validation.accuracy) best = i;
+  EXPECT_EQ(result.best_epoch, best + 1);
+  // The test images would have chosen otherwise.
+  EXPECT_GT(reports_.back().test.accuracy, reports_[size_t(best)].test.accuracy);
+  EXPECT_EQ(result.test.accuracy, reports_[size_t(best)].test.accuracy);
+  EXPECT_EQ(result.validation.accuracy, reports_[size_t(best)].validation.accuracy);
+  EXPECT_EQ(accuracy_of(folder_ / "best.safetensors"), result.test.accuracy);
+  EXPECT_EQ(accuracy_of(folder_ / "last.safetensors"), reports_.back().test.accuracy);
+  EXPECT_EQ(evaluate(*model_, data_.test, {}, kCpu).accuracy, result.test.accuracy);
+  EXPECT_EQ(RunFolder::model_file(folder_.path()), folder_ / "best.safetensors");
+}
+
+TEST_F(Validation, TestFiguresAreThoseOfTheBestWeightsAlsoWhenTestedOnce) {
+  double accuracy = train(options(kEpochs)).test.accuracy;
+  FitOptions o = options(kEpochs);
+  o.test_last_only = true;
+  FitResult result = train(o);
+  EXPECT_EQ(result.test.accuracy, accuracy);
+  EXPECT_LT(result.best_epoch, kEpochs);
+}
+
+TEST_F(Validation, WithoutItTheModelIsTheLastEpochs) {
+  data_.validation = {};
+  FitResult result = train(options(kEpochs));
+  EXPECT_EQ(result.best_epoch, 0);
+  EXPECT_TRUE(result.validation.total.empty());
+  EXPECT_EQ(result.test.accuracy, reports_.back().test.accuracy);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "best.safetensors"));
+  EXPECT_EQ(RunFolder::model_file(folder_.path()), folder_ / "last.safetensors");
+}
+
+TEST_F(Validation, AResumedRunKnowsTheBestSoFar) {
+  FitResult whole = train(options(kEpochs));
+  train(options(2));
+  FitResult resumed = resume(options(kEpochs));
+  EXPECT_EQ(resumed.best_epoch, whole.best_epoch);
+  EXPECT_EQ(resumed.test.accuracy, whole.test.accuracy);
+  EXPECT_EQ(resumed.validation.accuracy, whole.validation.accuracy);
+  FitResult nothing_left = resume(options(kEpochs));
+  EXPECT_TRUE(nothing_left.losses.empty());
+  EXPECT_EQ(nothing_left.test.accuracy, whole.test.accuracy);
+  EXPECT_EQ(nothing_left.validation.accuracy, whole.validation.accuracy);
+}
+
+TEST_F(Validation, AnEpochThatWasInterruptedHasTheMetricsOfAWholeOne) {
+  train(options(2));
+  double loss = reports_[1].train_loss;
+  std::stop_source stop;
+  FitOptions o = options(2);
+  o.stop = stop.get_token();
+  o.on_step = [&](const StepReport& report) {
+    if (report.epoch == 1 && report.step_in_epoch == 3) stop.request_stop();
+  };
+  EXPECT_TRUE(train(o).interrupted);
+  reports_.clear();
+  resume(options(2));
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(reports_[0].train_loss, loss);
+  EXPECT_EQ(reports_[0].images, 100);
+}
+
+TEST_F(Validation, AStoppedEvaluationCoversTheImagesSoFar) {
+  std::stop_source stop;
+  stop.request_stop();
+  auto model = make_model("mlp", 5);
+  EXPECT_EQ(evaluate(*model, data_.test, {}, kCpu, 50, 0, stop.get_token()).accuracy, 0);
+  // Stopped from within: the first batch is seen, the second is not.
+  Evaluation first = evaluate(*model, data_.test, {}, kCpu, 50, 50);
+  struct StopAfterOne : Module {
+    std::shared_ptr<Module> inner;
+    std::stop_source& stop;
+    StopAfterOne(std::shared_ptr<Module> m, std::stop_source& s) : inner(std::move(m)), stop(s) {}
+    std::string describe() const override { return "StopAfterOne"; }
+    Tensor forward(const Tensor& x) override {
+      stop.request_stop();
+      return (*inner)(x);
+    }
+  };
+  std::stop_source inside;
+  StopAfterOne stopping(model, inside);
+  Evaluation part = evaluate(stopping, data_.test, {}, kCpu, 50, 0, inside.get_token());
+  EXPECT_EQ(part.accuracy, first.accuracy);
+  EXPECT_EQ(part.loss, first.loss);
+}
+
+}  // namespace
+}  // namespace treadle
