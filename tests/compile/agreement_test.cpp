@@ -11,6 +11,7 @@
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/models/model.h"
 #include "treadle/ops/cast.h"
 #include "treadle/ops/conv2d.h"
 #include "treadle/ops/copy.h"
@@ -552,6 +553,34 @@ TEST(Agreement, WhatTheCallerDoesWithResultsStaysWithTheCaller) {
   }
 }
 
+/// Handles of captured tensors, views of them, and arguments: another handle each time that one is held.
+TEST(Agreement, WhatTheCallerDoesWithReturnedCapturedTensorsStaysWithTheCaller) {
+  World world;
+  auto f = compile(
+      [&](Tensor x) {
+        world.b.set_grad(world.kept), world.v.set_grad(x);
+        return std::pair<Tensor, Tensor>(world.kept, slice(world.kept, 0, 1, 2));
+      },
+      kDeclared);
+  world.b = random({5, 6}, 1).detach().set_requires_grad();
+  world.v = random({5, 6}, 1).detach().set_requires_grad();
+  const Tensor x = random({5, 6}, 8);
+  const auto wanted = world.kept.to_doubles(), part = slice(world.kept, 0, 1, 2).to_doubles();
+  const auto given = x.to_doubles();
+  std::vector<Tensor> held;
+  for (int i = 0; i < 5; ++i) {
+    auto [whole, view] = f(x);
+    EXPECT_EQ(whole.to_doubles(), wanted) << i;
+    EXPECT_EQ(view.to_doubles(), part) << i;
+    EXPECT_EQ(world.b.grad().to_doubles(), wanted) << i;
+    for (const Tensor& tensor : {whole, view, world.b.grad(), world.v.grad()}) tensor.assign(full({2}, 7));
+    EXPECT_EQ(x.to_doubles(), given) << i;
+    if (i % 2) held.push_back(whole);
+  }
+  EXPECT_EQ(world.kept.to_doubles(), wanted);
+  EXPECT_FALSE(f(x).first.requires_grad());
+}
+
 TEST(Agreement, AConstantGradientIsTheLeafsOwn) {
   World world;
   auto f = compile([&] { world.b.set_grad(Tensor::zeros({5})); }, kDeclared);
@@ -613,6 +642,35 @@ TEST(Agreement, EmptyBatchesAndOtherLayouts) {
       expect_equal(f(x), compiled(x), "layout");
   }
   EXPECT_EQ(compiled.programs().size(), 4u);
+}
+
+/// The mean over no rows is NaN, and its gradients are zero: sums over no rows.
+TEST(Agreement, TrainingOnAnEmptyBatchLeavesParametersFinite) {
+  const Tensor y = Tensor::empty({0}, DType::i64);
+  for (const ModelInfo& info : known_models())
+    for (const std::string& optimizer_name : known_optimizers())
+      for (bool compiled : {false, true}) {
+        auto model = make_model(info.name, 3);
+        auto optimizer = make_optimizer(optimizer_name, model->named_parameters(), 0.1);
+        auto work = [&](Tensor images, Tensor labels) {
+          optimizer->zero_grad();
+          Tensor loss = cross_entropy((*model)(images), labels);
+          loss.backward();
+          optimizer->step();
+          return loss;
+        };
+        auto step = compile(work);
+        const Tensor x = Tensor::empty({0, info.input[0], info.input[1], info.input[2]});
+        std::vector<std::vector<double>> before;
+        for (const Tensor& parameter : model->parameters()) before.push_back(parameter.to_doubles());
+        for (int i = 0; i < 3; ++i) compiled ? step(x, y) : work(x, y);
+        for (size_t i = 0; i < before.size(); ++i) {
+          const auto after = model->parameters()[i].to_doubles();
+          for (size_t k = 0; k < after.size(); ++k)  // decay alone moves it
+            ASSERT_LE(std::abs(after[k] - before[i][k]), 0.01 * std::abs(before[i][k]))
+                << info.name << ' ' << optimizer_name << ' ' << model->named_parameters()[i].name;
+        }
+      }
 }
 
 TEST(Agreement, ChannelsLastArgument) {

@@ -51,6 +51,12 @@ TEST(Buckets, UpdatesAreRefused) {
   EXPECT_EQ(count.item(), 0);
 }
 
+TEST(Buckets, UndefinedArgumentsAreRefused) {
+  auto f = compile([](Tensor x, Tensor y) { return x + y; }, {.batch_buckets = {4}});
+  EXPECT_THROW(f(Tensor(), full({2}, 1)), ValueError);
+  EXPECT_THROW(f(full({2}, 1), Tensor()), ValueError);
+}
+
 TEST(Buckets, MustRise) {
   EXPECT_THROW(compile([](Tensor x) { return x; }, {.batch_buckets = {4, 2}}), ValueError);
 }

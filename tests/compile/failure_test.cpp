@@ -66,6 +66,39 @@ TEST(Failure, InAReplayBeforeTheFirstUpdateTakesTheStepBack) {
   EXPECT_NE(training.w.to_doubles(), before);
 }
 
+TEST(Failure, InAReplayTakesTheLearningRateBackToo) {
+  Training training;
+  training.sgd->set_schedule(Schedule::cosine(0.5, 8));
+  auto step = compile([&](Tensor x, Tensor y) { return training(x, y); }, {.measure = false, .fuse = false});
+  Tensor x = full({2, 4}, 1);
+  for (int i = 0; i < 3; ++i) step(x, labels(i));
+  EXPECT_THROW(step(x, labels(3)), ValueError);
+  EXPECT_EQ(training.sgd->learning_rate(), Schedule::cosine(0.5, 8).at(2));
+  step(x, labels(0));
+  EXPECT_EQ(training.sgd->learning_rate(), Schedule::cosine(0.5, 8).at(3));
+}
+
+/// Two of them: the second one's step was begun when the first one's update had not been made.
+TEST(Failure, InAReplayTakesAllOptimizersBack) {
+  Training training;
+  Sgd other({{"w", training.w}}, 0.25);
+  auto step = compile(
+      [&](Tensor x, Tensor y) {
+        Tensor loss = training(x, y);
+        other.set_learning_rate(0.125);
+        other.step();
+        return loss;
+      },
+      {.measure = false, .fuse = false});
+  Tensor x = full({2, 4}, 1);
+  step(x, labels(0)), step(x, labels(1));
+  other.set_learning_rate(2);
+  EXPECT_THROW(step(x, labels(3)), ValueError);
+  EXPECT_EQ(training.sgd->step_count(), 2);
+  EXPECT_EQ(other.step_count(), 2);
+  EXPECT_EQ(other.learning_rate(), 2);
+}
+
 TEST(Failure, AfterAnUpdateKeepsWhatWasDone) {
   Training training;
   training.counts_first = true;
@@ -236,6 +269,18 @@ TEST(Failure, OldProgramsOfMovedTensorsGo) {
     EXPECT_EQ(f(full({2}, 1)).to_doubles(), std::vector<double>(2, i + 10));
   }
   EXPECT_EQ(f.programs().size(), 1u);
+}
+
+TEST(Failure, WhatCannotBeCompiled) {
+  EXPECT_THROW(CompiledFunction(nullptr), ValueError);
+  EXPECT_THROW(compile([](Tensor x) { return x; }, {.most_programs = 0}), ValueError);
+  auto f = compile([](Tensor x) { return x + 1.0; }, kDeclared);
+  EXPECT_THROW(f(Tensor()), ValueError);
+  Tensor x = full({1}, 1);
+  EXPECT_THROW(f.untyped().time_steps({&x, 1}, 0), ValueError);
+  EXPECT_EQ(f.untyped().time_steps({&x, 1}, 1).seconds.size(), 1u);
+  auto outer = compile([&](Tensor y) { return f.untyped().time_steps({&y, 1}), y; }, kDeclared);
+  EXPECT_THROW(outer(x), RecordingError);
 }
 
 TEST(Failure, ProgramsAreBounded) {

@@ -1,6 +1,8 @@
 /// Several threads call compiled functions: calls that update anything run one after another, others at once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "treadle/compile/compile.h"
@@ -107,6 +109,45 @@ TEST(Threads, RecordDifferentFunctionsOverOneModel) {
     }
   });
   EXPECT_EQ(different, std::vector<int>(4, 0));
+}
+
+/// While a program that trains is measured, and while it updates, others read the weights as they were before
+/// a step or as they are after it.
+TEST(Threads, PredictWhileOthersMeasureAndTrain) {
+  constexpr int kSteps = 4, kThreads = 2;
+  auto model = make_model("mlp", 3);
+  auto sgd = std::make_shared<Sgd>(model->named_parameters(), 0.1);
+  auto predict = compile([&](Tensor x) { return (*model)(x); }, {.measure = false});
+  auto step = compile([&](Tensor x, Tensor y) {
+    sgd->zero_grad();
+    Tensor loss = cross_entropy((*model)(x), y);
+    loss.backward();
+    sgd->step();
+    return loss;
+  });
+  Generator generator(5);
+  const Tensor x = rand({8, 1, 28, 28}, DType::f32, kCpu, generator), y = full({8}, 3, DType::i64);
+  auto now = [&] {
+    NoGrad no_grad;
+    return predict(x).to_vector<float>();
+  };
+  std::vector<std::vector<float>> states{now()};
+  std::vector<std::vector<std::vector<float>>> seen(kThreads);
+  std::atomic<bool> done = false;
+  in_threads(kThreads + 1, [&](int thread) {
+    if (thread < kThreads) {
+      while (!done) seen[size_t(thread)].push_back(now());
+      return;
+    }
+    for (int i = 0; i < kSteps; ++i) {
+      step(x, y);
+      states.push_back(now());
+    }
+    done = true;
+  });
+  for (const auto& values : seen)
+    for (const auto& value : values)
+      ASSERT_EQ(std::count(states.begin(), states.end(), value), 1) << "neither before nor after a step";
 }
 
 TEST(Threads, ReadWhileOthersRecord) {

@@ -13,8 +13,10 @@
 #include "treadle/nn/sequential.h"
 #include "treadle/nn/summary.h"
 #include "treadle/ops/copy.h"
+#include "treadle/ops/pointwise.h"
 #include "treadle/ops/random.h"
 #include "treadle/ops/reduce.h"
+#include "treadle/optim/sgd.h"
 
 namespace treadle {
 namespace {
@@ -32,6 +34,85 @@ TEST(Module, NamesFollowPyTorch) {
   Sequential layers(
       {std::make_shared<Linear>(4, 3), std::make_shared<ReLU>(), std::make_shared<Linear>(3, 2, false)});
   EXPECT_EQ(names_of(layers.state_dict()), (std::vector<std::string>{"0.weight", "0.bias", "2.weight"}));
+}
+
+/// The first and the last layer are one.
+std::shared_ptr<Sequential> tied_layers() {
+  auto shared = std::make_shared<Linear>(3, 3);
+  return std::shared_ptr<Sequential>(
+      new Sequential({shared, std::make_shared<ReLU>(), std::make_shared<Linear>(3, 3, false), shared}));
+}
+
+TEST(Module, RegisteredTwiceIsCountedOnceAndSavedUnderBothNames) {
+  auto layers = tied_layers();
+  EXPECT_EQ(names_of(layers->named_parameters()),
+            (std::vector<std::string>{"0.weight", "0.bias", "2.weight"}));
+  EXPECT_EQ(layers->parameter_count(), 9 + 3 + 9);
+  EXPECT_EQ(names_of(layers->state_dict()),
+            (std::vector<std::string>{"0.weight", "0.bias", "2.weight", "3.weight", "3.bias"}));
+}
+
+TEST(Module, RegisteredTwiceIsUpdatedOnceAStep) {
+  auto layers = tied_layers();
+  Sgd sgd(layers->named_parameters(), 0.5);
+  const auto before = layers->parameters()[0].to_vector<float>();
+  sum((*layers)(rand({2, 3}))).backward();
+  const auto slope = layers->parameters()[0].grad().to_vector<float>();
+  sgd.step();
+  const auto after = layers->parameters()[0].to_vector<float>();
+  for (size_t i = 0; i < before.size(); ++i) EXPECT_FLOAT_EQ(after[i], before[i] - 0.5f * slope[i]);
+}
+
+TEST(Module, RegisteredTwiceIsLoadedByEitherName) {
+  auto layers = tied_layers(), other = tied_layers();
+  auto values = [](const Module& module) { return module.state_dict()[3].tensor.to_vector<float>(); };
+  layers->load_state_dict(other->state_dict());
+  EXPECT_EQ(values(*layers), values(*other));
+  auto later_names = other->state_dict();
+  later_names.erase(later_names.begin(), later_names.begin() + 2);
+  layers = tied_layers();
+  layers->load_state_dict(later_names);
+  EXPECT_EQ(values(*layers), values(*other));
+  auto unequal = other->state_dict();
+  unequal[3].tensor = unequal[3].tensor.detach() + 1.0;
+  EXPECT_THROW(layers->load_state_dict(unequal), ValueError);
+  auto none = other->state_dict();
+  none.erase(none.begin() + 3), none.erase(none.begin());
+  EXPECT_THROW(layers->load_state_dict(none), ValueError);
+  unequal[3].tensor = {};
+  EXPECT_THROW(layers->load_state_dict(unequal), ValueError);
+  EXPECT_EQ(values(*layers), values(*other));
+}
+
+/// A module whose parts the test registers.
+class Parts final : public Module {
+ public:
+  std::string describe() const override { return "Parts"; }
+  using Module::register_buffer;
+  using Module::register_module;
+  using Module::register_parameter;
+
+ protected:
+  Tensor forward(const Tensor& x) override { return x; }
+};
+
+TEST(Module, RefusesPartsThatItCannotName) {
+  auto parts = std::make_shared<Parts>(), child = std::make_shared<Parts>();
+  const Tensor x = Tensor::zeros({2});
+  parts->register_parameter("weight", Tensor::zeros({2}));
+  EXPECT_THROW(parts->register_parameter("weight", x), ValueError);
+  EXPECT_THROW(parts->register_buffer("weight", x), ValueError);
+  EXPECT_THROW(parts->register_module("weight", child), ValueError);
+  EXPECT_THROW(parts->register_parameter("", x), ValueError);
+  EXPECT_THROW(parts->register_buffer("a.b", x), ValueError);
+  EXPECT_THROW(parts->register_parameter("undefined", Tensor()), ValueError);
+  EXPECT_THROW(parts->register_buffer("undefined", Tensor()), ValueError);
+  EXPECT_THROW(parts->register_parameter("whole", Tensor::zeros({2}, DType::i64)), DTypeError);
+  EXPECT_THROW(parts->register_module("null", std::shared_ptr<Parts>()), ValueError);
+  EXPECT_THROW(parts->register_module("itself", parts), ValueError);
+  parts->register_module("child", child);
+  EXPECT_THROW(child->register_module("parent", parts), ValueError);
+  EXPECT_EQ(names_of(parts->state_dict()), std::vector<std::string>{"weight"});
 }
 
 TEST(Module, ParameterCountsOfTheModels) {

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "treadle/core/error.h"
 #include "treadle/ops/copy.h"
+#include "treadle/ops/pointwise.h"
 #include "treadle/ops/random.h"
+#include "treadle/ops/views.h"
 #include "treadle/optim/adam.h"
 #include "treadle/optim/sgd.h"
 
@@ -122,15 +126,147 @@ TEST(Optimizer, LeavesParametersWithoutGradientAlone) {
   }
 }
 
-/// The count belongs to the optimizer: a gradient that arrives at step 2 is no first step.
-TEST(Optimizer, CountsStepsOnceForAllParameters) {
+/// A parameter's first update is that with its first gradient, whenever it comes.
+TEST(Optimizer, CountsTheUpdatesOfEachParameter) {
   Tensor early = unit_slope(), late = Tensor::zeros({1}, DType::f64).set_requires_grad();
   Sgd optimizer({{"early", early}, {"late", late}}, 1, SgdOptions{.momentum = 0.5, .dampening = 0.5});
   optimizer.step();
   EXPECT_EQ(early.item(), -1);  // the buffer becomes the gradient
   late.set_grad(Tensor::from(std::vector<double>{1}, {1}));
   optimizer.step();
-  EXPECT_EQ(late.item(), -0.5);  // dampening applies
+  EXPECT_EQ(early.item(), -2);  // 0.5·1 + (1 - 0.5)·1
+  EXPECT_EQ(late.item(), -1);
+  EXPECT_EQ(optimizer.step_count(), 2);
+}
+
+/// The late one moves as it would alone.
+TEST(Optimizer, LateParametersMoveAsFromTheBeginning) {
+  for (const std::string& name : known_optimizers()) {
+    Tensor early = unit_slope(), late = Tensor::zeros({1}, DType::f64).set_requires_grad(),
+           alone = unit_slope();
+    auto both = make_optimizer(name, {{"early", early}, {"late", late}}, 0.125);
+    auto one = make_optimizer(name, {{"alone", alone}}, 0.125);
+    both->step(), both->step();
+    late.set_grad(alone.grad());
+    for (int i = 0; i < 3; ++i) {
+      both->step(), one->step();
+      EXPECT_EQ(late.item(), alone.item()) << name << ' ' << i;
+    }
+    EXPECT_NE(early.item(), late.item());
+  }
+}
+
+TEST(Optimizer, CountsOfLateParametersAreSavedAndLoaded) {
+  for (const char* name : {"momentum", "adam"}) {
+    auto make = [&](bool with_late) {
+      std::vector<NamedTensor> parameters{{"early", unit_slope()}, {"late", unit_slope()}};
+      if (!with_late) parameters[1].tensor.set_grad({});
+      return std::pair(parameters, make_optimizer(name, parameters, 0.125));
+    };
+    auto [of_first, first] = make(false);
+    first->step(), first->step();
+    of_first[1].tensor.set_grad(of_first[0].tensor.grad());
+    first->step();
+    auto [of_second, second] = make(true);
+    second->load_state(first->state());
+    for (int i = 0; i < 2; ++i)
+      copy_into(of_second[size_t(i)].tensor.detach(), of_first[size_t(i)].tensor.detach());
+    first->step(), second->step();
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(of_first[size_t(i)].tensor.item(), of_second[size_t(i)].tensor.item()) << name << ' ' << i;
+    EXPECT_EQ(second->step_count(), 4);
+  }
+}
+
+/// Files from before counts were kept for each parameter hold "step" alone; so do those where all are equal.
+TEST(Optimizer, AStateWithoutCountsOfParametersMeansAllSteps) {
+  Tensor p = unit_slope(), q = unit_slope();
+  Adam first({{"p", p}}, 0.125), second({{"p", q}}, 0.125);
+  first.step(), first.step();
+  for (const NamedTensor& one : first.state()) EXPECT_NE(one.name, "p.step");
+  second.load_state(first.state());
+  copy_into(q.detach(), p.detach());
+  first.step(), second.step();
+  EXPECT_EQ(p.item(), q.item());
+}
+
+TEST(Optimizer, RefusesAStateThatIsNone) {
+  Tensor p = unit_slope();
+  Adam adam({{"p", p}}, 0.125);
+  adam.step();
+  const auto state = adam.state();
+  auto refused = [&](const std::string& name, const Tensor& value) {
+    auto wrong = state;
+    for (NamedTensor& one : wrong)
+      if (one.name == name) one.tensor = value;
+    if (name == "p.step") wrong.push_back({name, value});
+    EXPECT_THROW(adam.load_state(wrong), Error) << name << ' ' << value.to_string();
+  };
+  const Tensor negative = Tensor::from(std::vector<int64_t>{-1}, {1});
+  for (const char* name : {"step", "p.step"}) {
+    refused(name, negative);
+    refused(name, Tensor::zeros({2}, DType::i64));
+    refused(name, Tensor::zeros({1}, DType::f32));
+  }
+  refused("step", {}), refused("p.first_moment", {});
+  refused("p.first_moment", Tensor::zeros({2}, DType::f64));
+  EXPECT_EQ(adam.step_count(), 1);
+}
+
+TEST(Optimizer, CountsATensorThatIsListedTwiceOnce) {
+  for (const std::string& name : known_optimizers()) {
+    Tensor twice = unit_slope(), once = unit_slope();
+    auto optimizer = make_optimizer(name, {{"a", twice}, {"b", twice}}, 0.125);
+    auto other = make_optimizer(name, {{"a", once}}, 0.125);
+    for (int i = 0; i < 3; ++i) optimizer->step(), other->step();
+    EXPECT_EQ(twice.item(), once.item()) << name;
+    for (const NamedTensor& one : optimizer->state()) EXPECT_FALSE(one.name.starts_with("b.")) << one.name;
+  }
+}
+
+TEST(Optimizer, RefusesWhatItCannotUpdate) {
+  Tensor p = unit_slope(), q = unit_slope();
+  EXPECT_THROW(Sgd({{"p", Tensor()}}, 1), ValueError);
+  EXPECT_THROW(Sgd({{"p", Tensor::zeros({2}, DType::i64)}}, 1), DTypeError);
+  EXPECT_THROW(Sgd({{"p", expand(Tensor::zeros({1, 3}), {2, 3})}}, 1), ValueError);
+  EXPECT_THROW(Sgd({{"p", Tensor::zeros({6}).alias({2, 3}, {1, 1})}}, 1), ValueError);
+  EXPECT_THROW(Sgd({{"p", p * 2.0}}, 1), ValueError);
+  EXPECT_THROW(Sgd({{"p", p}, {"p", q}}, 1), ValueError);
+  EXPECT_NO_THROW(Sgd({{"p", slice(transpose(Tensor::zeros({5, 7}), 0, 1), 0, 1, 6, 2)}}, 1));
+}
+
+TEST(Optimizer, RefusesNumbersThatMakeNoStep) {
+  const double nan = std::nan(""), infinite = INFINITY;
+  for (double rate : {-1.0, nan, infinite}) {
+    EXPECT_THROW(Sgd({}, rate), ValueError) << rate;
+    EXPECT_THROW(Schedule::constant(rate), ValueError) << rate;
+    EXPECT_THROW(Schedule::cosine(rate, 10), ValueError) << rate;
+    EXPECT_THROW(Schedule::one_cycle(rate, 10), ValueError) << rate;
+  }
+  for (double wrong : {-1.0, 1.0, 2.0, nan}) {
+    EXPECT_THROW(Adam({}, 1, {.beta1 = wrong}), ValueError) << wrong;
+    EXPECT_THROW(Adam({}, 1, {.beta2 = wrong}), ValueError) << wrong;
+  }
+  for (double wrong : {-1.0, nan, infinite}) {
+    EXPECT_THROW(Adam({}, 1, {.epsilon = wrong}), ValueError) << wrong;
+    EXPECT_THROW(Adam({}, 1, {.weight_decay = wrong}), ValueError) << wrong;
+    EXPECT_THROW(Sgd({}, 1, {.momentum = wrong}), ValueError) << wrong;
+    EXPECT_THROW(Sgd({}, 1, {.weight_decay = wrong}), ValueError) << wrong;
+  }
+  EXPECT_THROW(Sgd({}, 1, {.momentum = 0.5, .dampening = nan}), ValueError);
+  EXPECT_THROW(Schedule::cosine(1, -1), ValueError);
+  EXPECT_THROW(Schedule::cosine(1, 10).at(-1), ValueError);
+}
+
+/// What fails before anything is updated is no step.
+TEST(Optimizer, AStepThatFailsIsNotCounted) {
+  Tensor p = unit_slope();
+  Sgd sgd({{"p", p}}, 17);
+  sgd.set_schedule(Schedule::cosine(0.5, 4));
+  p.assign(Tensor::zeros({2}, DType::f64));  // the gradient has another shape now
+  EXPECT_THROW(sgd.step(), ShapeError);
+  EXPECT_EQ(sgd.step_count(), 0);
+  EXPECT_EQ(sgd.learning_rate(), 17);
 }
 
 }  // namespace

@@ -126,6 +126,70 @@ TEST(RecordedStep, ReplaysGoOnFromALoadedState) {
   }
 }
 
+/// One parameter has no gradient at first; later both have, and are at different steps for ever.
+TEST(RecordedStep, LateParametersHaveStepsOfTheirOwn) {
+  for (Device device : {kCpu, kSimt})
+    for (auto& [name, make] : optimizers()) {
+      Training eager(make, device), recorded(make, device);
+      bool both = false;
+      auto work = [&](Training& training, const Tensor& x, const Tensor& y) {
+        training.optimizer->zero_grad();
+        Tensor loss = sum(training.w * x);
+        if (both) loss = loss + sum(training.b * y);
+        loss.backward();
+        training.optimizer->step();
+      };
+      auto first = compile([&](Tensor x, Tensor y) { work(recorded, x, y); }, kDeclared);
+      auto second = compile([&](Tensor x, Tensor y) { work(recorded, x, y); }, kDeclared);
+      for (uint32_t i = 0; i < 10; ++i) {
+        Tensor x = to(goldens::signed_tensor(100 + i, {3, 67}), device);
+        Tensor y = to(goldens::signed_tensor(200 + i, {5}), device);
+        both = i % 5 > 2;  // three steps of w alone, two of both
+        work(eager, x, y);
+        both ? second(x, y) : first(x, y);
+        EXPECT_EQ(recorded.w.to_doubles(), eager.w.to_doubles()) << name << ' ' << i;
+        EXPECT_EQ(recorded.b.to_doubles(), eager.b.to_doubles()) << name << ' ' << i;
+      }
+      EXPECT_LE(second.programs().size(), 1u) << "both stay apart";
+    }
+}
+
+/// A program in which two parameters share a number does not serve calls that find them apart.
+TEST(RecordedStep, ProgramsFollowParametersThatGoApart) {
+  for (auto& [name, make] : optimizers()) {
+    Twins twins(make);
+    twins.step(), twins.step();
+    for (Training* training : {&twins.eager, &twins.recorded}) {
+      training->optimizer->zero_grad();
+      sum(training->w * 2.0).backward();
+      training->optimizer->step();
+    }
+    for (int i = 0; i < 3; ++i) twins.step(), twins.expect_equal(name);
+    EXPECT_LE(twins.compiled.programs().size(), 2u) << name;
+  }
+}
+
+/// The second step() of a function finds the counts that the first one leaves.
+TEST(RecordedStep, TwoStepsOfDifferentParameters) {
+  for (auto& [name, make] : optimizers()) {
+    Training eager(make), recorded(make);
+    auto work = [](Training& training, const Tensor& x, const Tensor& y) {
+      training.optimizer->zero_grad();
+      sum(training.w * x).backward();
+      training.optimizer->step();
+      sum(training.b * y).backward();
+      training.optimizer->step();
+    };
+    auto step = compile([&](Tensor x, Tensor y) { work(recorded, x, y); }, kDeclared);
+    for (uint32_t i = 0; i < 6; ++i) {
+      Tensor x = goldens::signed_tensor(100 + i, {3, 67}), y = goldens::signed_tensor(200 + i, {5});
+      work(eager, x, y), step(x, y);
+      EXPECT_EQ(recorded.w.to_doubles(), eager.w.to_doubles()) << name << ' ' << i;
+      EXPECT_EQ(recorded.b.to_doubles(), eager.b.to_doubles()) << name << ' ' << i;
+    }
+  }
+}
+
 TEST(RecordedStep, ReplaysOutliveTheOptimizerButRecordingsDoNot) {
   Twins twins([](auto p) { return make_optimizer("momentum", std::move(p), 0.1); });
   for (int i = 0; i < 3; ++i) twins.step();

@@ -1,15 +1,12 @@
 #include "treadle/compile/compile.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <mutex>
-#include <optional>
+#include <utility>
 
 #include "treadle/compile/buckets.h"
-#include "treadle/compile/difference.h"
-#include "treadle/compile/instance.h"
-#include "treadle/compile/recorder.h"
+#include "treadle/compile/entry.h"
 #include "treadle/core/error.h"
 #include "treadle/core/log.h"
 #include "treadle/graph/settings.h"
@@ -17,100 +14,8 @@
 namespace treadle {
 namespace {
 
-/// What decides, beside captured state, which program serves a call.
-struct CallSignature {
-  std::vector<TensorSpec> specs;
-  Device device;
-  bool gradient_mode = true;
-  Settings settings;
-
-  static CallSignature of(std::span<const Tensor> arguments) {
-    CallSignature signature;
-    for (const Tensor& argument : arguments) {
-      signature.specs.push_back(TensorSpec::of(argument));
-      signature.device = argument.device();
-    }
-    signature.gradient_mode = treadle::gradient_mode();
-    signature.settings = treadle::settings();
-    return signature;
-  }
-
-  /// Without making a signature of the call: nothing is allocated.
-  bool matches(std::span<const Tensor> arguments) const {
-    if (arguments.size() != specs.size() || gradient_mode != treadle::gradient_mode()) return false;
-    for (size_t i = 0; i < specs.size(); ++i) {
-      const Tensor& argument = arguments[i];
-      if (!(argument.shape() == specs[i].shape) || !(argument.strides() == specs[i].strides) ||
-          argument.dtype() != specs[i].dtype || !(argument.device() == device))
-        return false;
-    }
-    const Settings& now = treadle::settings();
-    return settings.deterministic == now.deterministic && settings.own_engine_only == now.own_engine_only &&
-           settings.variants == now.variants;
-  }
-
-  std::string to_string() const {
-    std::string text;
-    for (const TensorSpec& spec : specs)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(spec.dtype), spec.shape);
-    return text + (gradient_mode ? "" : ", no gradients");
-  }
-};
-
-/// A tensor of the surroundings as it was when it was captured.
-struct CapturedTensor {
-  Tensor tensor, before;  ///< `before` is another handle: assign() does not change it
-  bool requires_grad;
-  bool has_moved() const {
-    const TensorData &now = *tensor.handle(), &then = *before.handle();
-    return !(now.storage == then.storage) || now.offset != then.offset || !(now.shape == then.shape) ||
-           !(now.strides == then.strides);
-  }
-  bool unchanged() const { return !has_moved() && tensor.requires_grad() == requires_grad; }
-};
-
-/// One program, what it holds for, and the instances that are not running.
-struct Entry {
-  CallSignature signature;
-  std::shared_ptr<Program> program;
-  std::optional<FunctionRecording> recorded;  ///< until the second call has been compared
-  std::atomic<bool> compared = false;
-  std::vector<CapturedTensor> captured;
-  std::vector<LeafSlot> read_gradients;
-  std::vector<Dependency> dependencies;
-  bool updates = false;  ///< whether a call changes anything but its results
-  int64_t calls = 0;
-
-  std::mutex pool;  ///< guards what follows
-  std::vector<std::unique_ptr<ProgramInstance>> idle;
-  size_t memory_bytes = 0;
-
-  bool holds() const {
-    for (const CapturedTensor& one : captured)
-      if (!one.unchanged()) return false;
-    for (const LeafSlot& slot : read_gradients)
-      if (!(leaf_gradient(slot.leaf).handle() == slot.before.handle())) return false;
-    for (const Dependency& dependency : dependencies)
-      if (dependency.state && !dependency.life.expired() && dependency.state() != dependency.recorded_state)
-        return false;
-    return true;
-  }
-
-  /// Whether it can hardly hold again: a tensor has moved, or a gradient that it adds to is gone.
-  bool is_stale() const {
-    for (const CapturedTensor& one : captured)
-      if (one.has_moved()) return true;
-    for (const LeafSlot& slot : read_gradients)
-      if (slot.before.defined() && !(leaf_gradient(slot.leaf).handle() == slot.before.handle())) return true;
-    return false;
-  }
-
-  const Dependency* lost_dependency() const {
-    for (const Dependency& dependency : dependencies)
-      if (dependency.life.expired()) return &dependency;
-    return nullptr;
-  }
-};
+/// Entries kept of one signature: states of the surroundings that programs hold for.
+constexpr size_t kMostOfOneSignature = 8;
 
 void check_arguments(std::span<const Tensor> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -144,7 +49,13 @@ class StepObserver {
 class CompiledFunction::State {
  public:
   State(Function function, const CompileOptions& options)
-      : function_(std::move(function)), options_(options) {}
+      : function_(std::move(function)), options_(options) {
+    const auto& buckets = options.batch_buckets;
+    require<ValueError>(bool(function_), "there is no function to compile");
+    require<ValueError>(std::is_sorted(buckets.begin(), buckets.end()) && (buckets.empty() || buckets[0] > 0),
+                        "batch_buckets must rise from at least 1");
+    require<ValueError>(options.most_programs > 0, "most_programs is 0: a compiled function needs one");
+  }
 
   /// The function itself: inside another recording, and where the settings ask for eager calls.
   std::vector<Tensor> inline_call(std::span<const Tensor> arguments) { return function_(arguments); }
@@ -173,11 +84,13 @@ class CompiledFunction::State {
   bool in_buckets() const { return !options_.batch_buckets.empty(); }
 
   std::vector<Tensor> call_in_buckets(std::span<const Tensor> arguments) {
+    check_arguments(arguments);
     auto one = [this](std::span<const Tensor> piece) { return call(piece, true); };
     return treadle::call_in_buckets(one, options_.batch_buckets, arguments);
   }
 
   StepTimes time_steps(std::span<const Tensor> arguments, int replays) {
+    require<ValueError>(replays >= 1, "steps are timed in {} replays, at least 1 is needed", replays);
     StepTimes times;
     serve(arguments, [&](const Entry& entry, ProgramInstance& instance) {
       times = {entry.program, std::vector<double>(entry.program->steps.size(), INFINITY)};
@@ -186,7 +99,7 @@ class CompiledFunction::State {
       StepObserver observer(instance, [&](size_t step, double seconds) {
         times.seconds[step] = std::min(times.seconds[step], seconds);
       });
-      for (int i = 0; i < std::max(replays, 1); ++i) instance.run(arguments, results);
+      for (int i = 0; i < replays; ++i) instance.run(arguments, results);
     });
     return times;
   }
@@ -222,6 +135,9 @@ class CompiledFunction::State {
       throw;
     }
     give_back(*entry, std::move(instance));
+    if (!entry->sets_states()) return;
+    std::lock_guard lock(mutex_);
+    entry->repeat_state_changes();
   }
 
   /// The entry that serves a call, which becomes the latest one; null when there is none, or `at_once` and it
@@ -231,8 +147,8 @@ class CompiledFunction::State {
     for (size_t i = entries_.size(); i-- > 0;) {
       auto entry = entries_[i];
       if (!entry->signature.matches(arguments)) continue;
-      if (at_once && (entry->updates || !entry->compared)) return {};
-      if (!entry->holds()) continue;
+      if (at_once && (entry->updates || entry->calls + 1 >= entry->next_comparison)) return {};
+      if (!entry->holds(arguments)) continue;
       if (i + 1 < entries_.size())
         std::rotate(entries_.begin() + int64_t(i), entries_.begin() + int64_t(i) + 1, entries_.end());
       ++entry->calls;
@@ -241,10 +157,10 @@ class CompiledFunction::State {
     return {};
   }
 
-  /// Records where there is no entry. The second call compares.
+  /// Records where there is no entry, and compares where it is time to.
   std::shared_ptr<Entry> find_or_make(std::span<const Tensor> arguments) {
     if (auto entry = find(arguments, false)) {
-      if (entry->recorded) compare_again(*entry, arguments);
+      if (const int64_t call = call_to_compare(*entry)) compare_again(*entry, arguments, call);
       return entry;
     }
     auto earlier = [this] {
@@ -256,15 +172,18 @@ class CompiledFunction::State {
     entry->calls = 1;
     std::lock_guard lock(mutex_);
     std::erase_if(entries_, [](const auto& one) { return one->is_stale(); });
+    drop_oldest_of_signature(arguments);
     entries_.push_back(entry);
     drop_oldest();
     return entry;
   }
 
-  FunctionRecording record(std::span<const Tensor> arguments) {
-    FunctionRecording recorded{std::make_unique<Recorder>(), {}};
+  FunctionRecording record(std::span<const Tensor> arguments, const Pins& pins) {
+    FunctionRecording recorded{std::make_unique<Recorder>(true, pins.gradients), {}};
     std::vector<Tensor> inputs;
-    for (const Tensor& argument : arguments) inputs.push_back(recorded.recorder->add_input(argument));
+    for (size_t i = 0; i < arguments.size(); ++i)
+      inputs.push_back(pins.argument(i) ? arguments[i].detach()
+                                        : recorded.recorder->add_input(arguments[i], int(i)));
     RecordingScope scope(*recorded.recorder);
     recorded.results = function_(inputs);
     recorded.recorder->copy_constants(recorded.results);
@@ -282,39 +201,69 @@ class CompiledFunction::State {
         lost ? lost->description : "");
   }
 
+  /// Records, and records again with pins where stand-ins would hide that memory is shared.
   std::shared_ptr<Entry> make_entry(std::span<const Tensor> arguments) {
-    auto entry = std::make_shared<Entry>();
-    entry->signature = CallSignature::of(arguments);
-    auto recorded = record(arguments);
-    const Recorder& recorder = *recorded.recorder;
-    entry->program = build_program(recorder, recorded.results, options_.fuse);
-    const Program& program = *entry->program;
-    entry->updates = program.mutates() || !program.gradients.empty() || !program.host_work.empty();
-    for (const Dependency& dependency : recorder.dependencies())
-      if (!dependency.life.expired()) entry->dependencies.push_back(dependency);  // not made by the function
-    for (const LeafSlot& slot : recorder.leaf_slots())
-      if (slot.reads_before) entry->read_gradients.push_back(slot);
-    for (const Tensor& tensor : recorder.captured_tensors())
-      entry->captured.push_back({tensor, tensor.detach(), tensor.requires_grad()});
-    entry->recorded = std::move(recorded);
-    verify_program(program);
-    auto instance = std::make_unique<ProgramInstance>(entry->program, uses_graph(program.device));
-    instance->choose_variants(arguments, options_.measure);
-    entry->idle.push_back(std::move(instance));
-    return entry;
+    Pins pins;
+    for (;;) {
+      auto recorded = record(arguments, pins);
+      if (!pins.gradients && recorded.recorder->needs_pinned_gradients()) {
+        pins.gradients = true;
+        continue;
+      }
+      auto entry = std::make_shared<Entry>(arguments, std::move(recorded), pins, options_.fuse);
+      if (entry->find_shared_memory(arguments, pins)) continue;
+      auto instance = std::make_unique<ProgramInstance>(entry->program, uses_graph(entry->program->device));
+      instance->choose_variants(arguments, options_.measure);
+      entry->set_placements(arguments, instance->inputs_with_alignment());
+      entry->idle.push_back(std::move(instance));
+      return entry;
+    }
   }
 
-  void compare_again(Entry& entry, std::span<const Tensor> arguments) {
-    auto text = entry.lost_dependency() ? "" : difference(*entry.recorded, record(arguments));
+  /// The number of the call when it is to be compared with the first one, else 0.
+  int64_t call_to_compare(const Entry& entry) {
+    std::lock_guard lock(mutex_);
+    return entry.calls >= entry.next_comparison ? entry.calls : 0;
+  }
+
+  /// The 2nd call of a program, the 4th, 16th, 64th and so on.
+  void compare_again(Entry& entry, std::span<const Tensor> arguments, int64_t call) {
+    if (const Dependency* lost = entry.lost_dependency())
+      log_once(LogLevel::warning,
+               fmt::format("{}, which a compiled function uses, is gone: it is not recorded again, and would "
+                           "not notice what has changed",
+                           lost->description));
+    else
+      require_equal(entry, record(arguments, entry.pins), call);
+    std::lock_guard lock(mutex_);
+    entry.next_comparison *= entry.next_comparison == 2 ? 2 : 4;
+  }
+
+  void require_equal(const Entry& entry, const FunctionRecording& now, int64_t call) const {
+    const auto text = difference(entry.recorded, now);
+    const int64_t compared = entry.next_comparison == 4 ? 2 : entry.next_comparison / 4;
     require<RecordingError>(
         text.empty(),
-        "a compiled function was recorded again for its second call, and differs: {}. A C++ number or a "
-        "branch inside it is fixed in the program; keep what changes in a tensor, an argument, or the "
-        "optimizer's "
-        "learning rate (set_learning_rate, set_schedule)",
-        text);
-    entry.recorded.reset();
-    entry.compared = true;
+        "a compiled function was recorded again for call {} of a program, and differs from call 1: {}. A C++ "
+        "number or a branch inside it is fixed in the program; keep what changes in a tensor, an argument, "
+        "or "
+        "the optimizer's learning rate (set_learning_rate or set_schedule, outside of it){}",
+        call, text,
+        call > 2 ? fmt::format(". Calls since number {} may have used the old one", compared) : "");
+  }
+
+  /// Called before one more is added.
+  void drop_oldest_of_signature(std::span<const Tensor> arguments) {
+    auto is_alike = [&](const auto& entry) { return entry->signature.matches(arguments); };
+    if (size_t(std::count_if(entries_.begin(), entries_.end(), is_alike)) < kMostOfOneSignature) return;
+    const auto latest = std::find_if(entries_.rbegin(), entries_.rend(), is_alike);
+    if (!std::exchange(warned_, true))
+      log(LogLevel::warning,
+          fmt::format(
+              "a compiled function was recorded more than {} times for the same kind of arguments, the "
+              "last time since {}: so many programs are kept, and recording takes time",
+              kMostOfOneSignature, (*latest)->reason_against(arguments)));
+    entries_.erase(std::find_if(entries_.begin(), entries_.end(), is_alike));
   }
 
   void drop_oldest() {
@@ -354,14 +303,11 @@ class CompiledFunction::State {
   std::mutex running_;                           ///< taken before the others
   std::mutex mutex_;                             ///< guards what follows
   std::vector<std::shared_ptr<Entry>> entries_;  ///< the latest used last
+  bool warned_ = false;                          ///< that programs of one signature are too many
 };
 
 CompiledFunction::CompiledFunction(Function function, const CompileOptions& options)
-    : state_(std::make_shared<State>(std::move(function), options)) {
-  const auto& buckets = options.batch_buckets;
-  require<ValueError>(std::is_sorted(buckets.begin(), buckets.end()) && (buckets.empty() || buckets[0] > 0),
-                      "batch_buckets must rise from at least 1");
-}
+    : state_(std::make_shared<State>(std::move(function), options)) {}
 
 void CompiledFunction::call(std::span<const Tensor> arguments, std::span<Tensor> results) {
   bool compiled = !recording() && !settings().eager;
@@ -381,6 +327,7 @@ std::vector<Tensor> CompiledFunction::operator()(std::span<const Tensor> argumen
 std::vector<ProgramReport> CompiledFunction::programs() const { return state_->programs(); }
 
 StepTimes CompiledFunction::time_steps(std::span<const Tensor> arguments, int replays) {
+  require<RecordingError>(!recording(), "steps cannot be timed inside a compiled function");
   return state_->time_steps(arguments, replays);
 }
 

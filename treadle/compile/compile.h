@@ -38,7 +38,8 @@ struct CompileOptions {
   /// next of them, or cut into pieces of the largest, so that a few programs serve every batch; the results'
   /// rows are those of the arguments. Rows must not depend on one another, and the function updates nothing.
   std::vector<int64_t> batch_buckets = {};
-  /// Programs kept, one for each signature; the one used longest ago goes first.
+  /// Programs kept, one for each signature and each state of the surroundings, of these at most 8; the one
+  /// used longest ago goes first. Not 0.
   size_t most_programs = 64;
 };
 
@@ -58,19 +59,26 @@ struct StepTimes {
 
 /// The compiled form of a function of tensors.
 ///
-/// The function runs while it is recorded, on the first and the second call with a new signature (shapes,
-/// strides, dtypes, device, gradient mode, settings); what it does on the host besides happens then only. Its
-/// tensors are symbolic meanwhile: reading one throws RecordingError. The second recording must be equal to
-/// the first one: a C++ number that changed between the calls is an error that names it.
+/// The function runs while it is recorded, on the first call with a new signature (shapes, strides, dtypes,
+/// device, gradient mode, settings), perhaps more than once, and on calls 2, 4, 16, 64 and so on; what it
+/// does on the host besides happens then only, but for the modes of modules and learning rates that it sets,
+/// which replays set again. Its tensors are symbolic meanwhile: reading one throws RecordingError. Later
+/// recordings must be equal to the first one: a C++ number, a branch or a tensor that changed between the
+/// calls is an error that names it.
 ///
 /// Tensors from outside are captured: a replay reads and updates them in place, and keeps them alive. What it
 /// makes of them alone may stay until an op or load writes into one: whoever writes elements by a raw pointer
 /// raises the version of the storage (Storage::bump_version). A gradient that the function's own updates use
-/// stays inside; one that it leaves is the leaf's grad() after the call. Results carry no graph. Several
-/// threads may call one compiled function; calls that update captured tensors run one after another.
+/// stays inside; one that it leaves is the leaf's grad() after the call. Results carry no graph. An argument
+/// may share memory with what is captured: it has the values that it has in the plain function.
+///
+/// Several threads may call one compiled function; calls that update captured tensors, or depend on
+/// gradients, run one after another. A call of any compiled function reads captured tensors as they were
+/// before such an update or as they are after it.
 class TREADLE_API CompiledFunction {
  public:
   using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+  /// Throws ValueError for options that cannot be met, and without a function.
   explicit CompiledFunction(Function function, const CompileOptions& options = {});
 
   /// Throws what the function throws, RecordingError, and what its ops throw.
@@ -80,8 +88,8 @@ class TREADLE_API CompiledFunction {
 
   /// One for each program, the latest used last.
   std::vector<ProgramReport> programs() const;
-  /// Replays the program for these arguments several times, step by step. Captured tensors change as by
-  /// calls.
+  /// Replays the program for these arguments once, then `replays` times step by step. Captured tensors change
+  /// as by calls. Throws ValueError for less than one.
   StepTimes time_steps(std::span<const Tensor> arguments, int replays = 20);
 
  private:

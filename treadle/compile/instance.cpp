@@ -46,7 +46,7 @@ void ReplayWorkspace::use(void* memory, size_t bytes, KeptBlock* kept) {
 }
 
 ProgramInstance::ProgramInstance(std::shared_ptr<Program> program, bool graph)
-    : program_(std::move(program)), workspace_(program_->device), graph_wanted_(graph) {
+    : program_(std::move(program)), workspace_(program_->device), lock_(*program_), graph_wanted_(graph) {
   arena_ = make_intrusive<Storage>(program_->device, program_->statistics.arena_bytes);
   if (!program_->numbers.empty()) {
     auto count = int64_t(program_->numbers.size() * kNumbersPerBuffer);
@@ -62,6 +62,7 @@ ProgramInstance::ProgramInstance(std::shared_ptr<Program> program, bool graph)
     if (buffer.kind == Kind::output) output_bytes_[size_t(buffer.number)] = buffer.bytes;
   results_.resize(program_->outputs.size());
   gradients_.resize(program_->gradients.size());
+  spares_.resize(gradients_.size());
   find_mutations();
   make_views();
 }
@@ -147,6 +148,8 @@ void ProgramInstance::add_view(int value) {
     if (buffer.kind == Kind::input) input_patches_.push_back({buffer.number, views_.size(), offset});
     if (buffer.kind == Kind::output) output_patches_.push_back({buffer.number, views_.size(), offset});
     if (buffer.kind == Kind::arena) arena_patches_.push_back({0, views_.size(), buffer.offset + offset});
+    if (auto found = std::find(mutated_.begin(), mutated_.end(), buffer.storage); found != mutated_.end())
+      mutated_patches_.push_back({int(found - mutated_.begin()), views_.size(), offset});
     void* address = address_of(buffer);
     view = {address ? static_cast<char*>(address) + offset : nullptr, place.spec.dtype, place.spec.shape,
             place.spec.strides};
@@ -154,9 +157,15 @@ void ProgramInstance::add_view(int value) {
   views_.push_back(view);
 }
 
+/// An argument, or behind the arguments the gradient that a leaf has.
+const Tensor& ProgramInstance::input(std::span<const Tensor> arguments, int number) const {
+  if (number < program_->arguments) return arguments[size_t(number)];
+  return leaf_gradient(program_->gradient_inputs[size_t(number - program_->arguments)]);
+}
+
 void ProgramInstance::bind(std::span<const Tensor> arguments) {
   bind_results();
-  for (const Patch& patch : input_patches_) apply(patch, arguments[size_t(patch.buffer_number)].raw());
+  for (const Patch& patch : input_patches_) apply(patch, input(arguments, patch.buffer_number).raw());
   for (const Patch& patch : output_patches_)
     apply(patch, output_storages_[size_t(patch.buffer_number)]->data());
 }
@@ -173,29 +182,45 @@ int ProgramInstance::output_of(int value) const {
 }
 
 /// Whether `tensor`, a result of the last replay, is held by `holders` handles that we know, and as it was.
-bool ProgramInstance::is_ours(const Tensor& tensor, int value, int holders) const {
+bool ProgramInstance::is_ours(const Tensor& tensor, int value, const Storage* storage, int holders) const {
   if (!tensor.defined() || tensor.handle()->use_count() != holders || tensor.handle()->autograd) return false;
   const ProgramValue& place = program_->values[size_t(value)];
-  return tensor.handle()->storage == output_storages_[size_t(output_of(value))] &&
-         tensor.handle()->offset == place.offset && tensor.shape() == place.spec.shape &&
-         tensor.strides() == place.spec.strides;
+  return tensor.handle()->storage.get() == storage && tensor.handle()->offset == place.offset &&
+         tensor.shape() == place.spec.shape && tensor.strides() == place.spec.strides &&
+         tensor.dtype() == place.spec.dtype;
+}
+
+/// A gradient that is read before it is replaced is not overwritten: what was given before it is.
+void ProgramInstance::take_spares() {
+  for (size_t i = 0; i < gradients_.size(); ++i) {
+    const ExportedGradient& gradient = program_->gradients[i];
+    const int output = output_of(gradient.value);
+    if (!gradient.reads_before || output < 0) continue;
+    if (leaf_gradient(gradient.leaf).handle() == gradients_[i].handle()) {
+      std::swap(gradients_[i], spares_[i].tensor);
+      std::swap(output_storages_[size_t(output)], spares_[i].storage);
+    }
+  }
 }
 
 /// Results that nobody else holds are written again; others get new memory. A leaf whose gradient is replaced
 /// holds the last one until then.
 void ProgramInstance::bind_results() {
+  take_spares();
   result_owners_.assign(output_storages_.size(), 1);
   result_is_ours_.assign(results_.size() + gradients_.size(), 0);
   auto each = [&](auto&& visit) {
     for (size_t i = 0; i < results_.size(); ++i) visit(i, results_[i], program_->outputs[i].value, 1);
     for (size_t i = 0; i < gradients_.size(); ++i) {
       const ExportedGradient& gradient = program_->gradients[i];
-      bool leaf_holds = leaf_gradient(gradient.leaf).handle() == gradients_[i].handle();
+      bool leaf_holds =
+          !gradient.reads_before && leaf_gradient(gradient.leaf).handle() == gradients_[i].handle();
       visit(results_.size() + i, gradients_[i], gradient.value, leaf_holds ? 2 : 1);
     }
   };
   each([&](size_t i, Tensor& tensor, int value, int holders) {
-    if (int output = output_of(value); output >= 0 && is_ours(tensor, value, holders))
+    const int output = output_of(value);
+    if (output >= 0 && is_ours(tensor, value, output_storages_[size_t(output)].get(), holders))
       result_is_ours_[i] = 1, ++result_owners_[size_t(output)];
   });
   for (size_t i = 0; i < output_storages_.size(); ++i) {
@@ -205,14 +230,15 @@ void ProgramInstance::bind_results() {
   }
   each([&](size_t i, Tensor& tensor, int value, int) {
     int output = output_of(value);
-    if (output >= 0 && !(result_is_ours_[i] && result_owners_[size_t(output)])) tensor = result_tensor(value);
+    if (output >= 0 && !(result_is_ours_[i] && result_owners_[size_t(output)]))
+      tensor = tensor_in(output_storages_[size_t(output)], value);
   });
 }
 
-Tensor ProgramInstance::result_tensor(int value) const {
+Tensor ProgramInstance::tensor_in(const IntrusivePtr<Storage>& storage, int value) const {
   const ProgramValue& place = program_->values[size_t(value)];
   auto data = make_intrusive<TensorData>();
-  data->storage = output_storages_[size_t(program_->buffer_of(value).number)];
+  data->storage = storage;
   data->offset = place.offset;
   data->shape = place.spec.shape;
   data->strides = place.spec.strides;
@@ -221,11 +247,18 @@ Tensor ProgramInstance::result_tensor(int value) const {
 }
 
 void ProgramInstance::run_host_work() {
-  for (const HostWork& work : program_->host_work) {
-    if (work.work) work.work();
-    write_numbers(work);
+  size_t done = 0;
+  try {
+    for (const HostWork& work : program_->host_work) {
+      if (work.work) work.work();
+      ++done;
+      write_numbers(work);
+    }
+    send_numbers();
+  } catch (...) {
+    undo_host_work(done);
+    throw;
   }
-  send_numbers();
 }
 
 void ProgramInstance::write_numbers(const HostWork& work) {
@@ -240,8 +273,8 @@ void ProgramInstance::send_numbers() {
         .copy_from_host(numbers_.raw(), host_numbers_.data(), host_numbers_.size() * sizeof(double));
 }
 
-void ProgramInstance::undo_host_work() {
-  for (size_t i = program_->host_work.size(); i-- > 0;)
+void ProgramInstance::undo_host_work(size_t count) {
+  for (size_t i = count; i-- > 0;)
     if (program_->host_work[i].undo) program_->host_work[i].undo();
 }
 
@@ -251,32 +284,36 @@ void ProgramInstance::run_step(size_t step) {
   end_step(step);
 }
 
+/// Versions rise while nobody else reads.
 void ProgramInstance::run_steps() {
   use_current_stream();
+  CapturedLock::Hold hold(lock_);
   size_t step = 0;
   try {
     for (; step < calls_.size(); ++step) {
-      double start = on_step ? now() : 0;
+      if (step == first_mutation_) hold.write();
+      const double start = on_step ? now() : 0;
       run_step(step);
       if (!on_step) continue;
       runtime(program_->device).synchronize();
       on_step(step, now() - start);
     }
   } catch (...) {
-    if (step <= first_mutation_) undo_host_work();
+    if (step <= first_mutation_) undo_host_work(program_->host_work.size());
     if (step >= first_mutation_) raise_versions();  // it may have written some elements
     throw;
   }
+  raise_versions();
 }
 
 void ProgramInstance::bind_fixed(std::span<const Tensor> arguments) {
   Runtime& device = runtime(program_->device);
-  fixed_inputs_.resize(arguments.size());
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    size_t bytes =
-        size_t(reach(arguments[i].shape(), arguments[i].strides())) * size_of(arguments[i].dtype());
+  fixed_inputs_.resize(size_t(inputs()));
+  for (size_t i = 0; i < fixed_inputs_.size(); ++i) {
+    const Tensor& tensor = input(arguments, int(i));
+    size_t bytes = size_t(reach(tensor.shape(), tensor.strides())) * size_of(tensor.dtype());
     if (!fixed_inputs_[i]) fixed_inputs_[i] = make_intrusive<Storage>(program_->device, bytes);
-    if (bytes > 0) device.copy_within(fixed_inputs_[i]->data(), arguments[i].raw(), bytes);
+    if (bytes > 0) device.copy_within(fixed_inputs_[i]->data(), tensor.raw(), bytes);
   }
   fixed_outputs_.resize(output_storages_.size());
   for (size_t i = 0; i < fixed_outputs_.size(); ++i)
@@ -320,10 +357,13 @@ std::unique_ptr<CapturedGraph> ProgramInstance::capture_steps() {
 }
 
 void ProgramInstance::launch_graph() {
+  CapturedLock::Hold hold(lock_);
+  if (!mutated_.empty()) hold.write();
+  raise_versions();
   try {
     graph_->launch();
   } catch (...) {
-    undo_host_work();  // nothing of it has been done
+    undo_host_work(program_->host_work.size());  // nothing of it has been done
     throw;
   }
 }
@@ -364,16 +404,26 @@ void ProgramInstance::raise_versions() {
   for (const auto& storage : mutated_) storage->bump_version();
 }
 
+/// A captured tensor is given by a handle of its own, which `made` keeps as long as nobody changes it.
+Tensor ProgramInstance::given(const ProgramOutput& output, Tensor& made,
+                              std::span<const Tensor> arguments) const {
+  if (output.existing) {
+    if (!is_ours(made, output.value, output.existing.get(), 1))
+      made = tensor_in(output.existing, output.value);
+    return made;
+  }
+  if (output.input < 0) return made;
+  return view_of(input(arguments, output.input), program_->values[size_t(output.value)]);
+}
+
 void ProgramInstance::give(std::span<const Tensor> arguments, std::span<Tensor> results) {
-  raise_versions();
-  auto given = [&](const ProgramOutput& output, const Tensor& made) {
-    if (output.existing.defined()) return output.existing;
-    if (output.input < 0) return made;
-    return view_of(arguments[size_t(output.input)], program_->values[size_t(output.value)]);
-  };
-  for (size_t i = 0; i < results.size(); ++i) results[i] = given(program_->outputs[i], results_[i]);
-  for (size_t i = 0; i < gradients_.size(); ++i)
-    set_leaf_gradient(program_->gradients[i].leaf, given(program_->gradients[i], gradients_[i]));
+  for (size_t i = 0; i < results.size(); ++i)
+    results[i] = given(program_->outputs[i], results_[i], arguments);
+  for (size_t i = 0; i < gradients_.size(); ++i) {
+    const ExportedGradient& gradient = program_->gradients[i];
+    Tensor tensor = given(gradient, gradients_[i], arguments);
+    set_leaf_gradient(gradient.leaf, gradient.input < 0 ? tensor : tensor.detach());  // the leaf's own handle
+  }
 }
 
 size_t ProgramInstance::memory_bytes() const {
@@ -382,14 +432,31 @@ size_t ProgramInstance::memory_bytes() const {
   return arena_->bytes() + kept + program_->statistics.output_bytes;
 }
 
-std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> ProgramInstance::save_captured() const {
-  std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> saved;
-  for (const auto& storage : mutated_) {
-    saved.emplace_back(storage, make_intrusive<Storage>(program_->device, storage->bytes()));
-    runtime(program_->device).copy_within(saved.back().second->data(), storage->data(), storage->bytes());
+/// Copies of the captured tensors that steps write into, in their place while one lives.
+class ProgramInstance::Copies {
+ public:
+  explicit Copies(ProgramInstance& instance) : instance_(instance) {
+    const Device device = instance.program_->device;
+    CapturedLock::Hold hold(instance.lock_);
+    for (const auto& storage : instance.mutated_) {
+      copies_.push_back(make_intrusive<Storage>(device, storage->bytes()));
+      runtime(device).copy_within(copies_.back()->data(), storage->data(), storage->bytes());
+    }
+    put(copies_);
   }
-  return saved;
-}
+  ~Copies() { put(instance_.mutated_); }
+  Copies(const Copies&) = delete;
+  Copies& operator=(const Copies&) = delete;
+
+ private:
+  void put(const std::vector<IntrusivePtr<Storage>>& storages) {
+    for (const Patch& patch : instance_.mutated_patches_)
+      instance_.apply(patch, storages[size_t(patch.buffer_number)]->data());
+  }
+
+  ProgramInstance& instance_;
+  std::vector<IntrusivePtr<Storage>> copies_;
+};
 
 bool ProgramInstance::choose_by_rule() {
   bool open = false;
@@ -421,23 +488,44 @@ void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool me
   bind(arguments);
   bool open = choose_by_rule();
   if (!open || !measure) return;
-  auto saved = save_captured();
   for (const HostWork& work : program_->host_work) write_numbers(work);
   send_numbers();
-  auto restore = [&] {
-    for (auto& [storage, copy] : saved)
-      runtime(program_->device).copy_within(storage->data(), copy->data(), storage->bytes());
-  };
-  try {
-    for (size_t i = 0; i < calls_.size(); ++i) {
-      if (needs_choice(*program_->steps[i].op, calls_[i], program_->device)) time_variants(i);
-      run_step(i);
-    }
-  } catch (...) {
-    restore();
-    throw;
+  Copies copies(*this);
+  measure_steps();
+}
+
+/// Others may write what is captured between two steps.
+void ProgramInstance::measure_steps() {
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    CapturedLock::Hold hold(lock_);
+    if (needs_choice(*program_->steps[i].op, calls_[i], program_->device)) time_variants(i);
+    run_step(i);
   }
-  restore();
+}
+
+std::vector<std::vector<const Variant*>> ProgramInstance::applicable() const {
+  std::vector<std::vector<const Variant*>> variants;
+  for (size_t i = 0; i < calls_.size(); ++i)
+    variants.push_back(applicable_variants(*program_->steps[i].op, calls_[i], program_->device.kind));
+  return variants;
+}
+
+/// Nobody reads by these addresses; they are bound anew before each replay.
+std::vector<bool> ProgramInstance::inputs_with_alignment() {
+  constexpr uintptr_t kAligned = 4096;
+  auto place = [&](int number, uintptr_t address) {
+    for (const Patch& patch : input_patches_)
+      if (patch.buffer_number == number) apply(patch, reinterpret_cast<void*>(address));
+  };
+  for (int i = 0; i < inputs(); ++i) place(i, kAligned);
+  const auto aligned = applicable();
+  std::vector<bool> matters;
+  for (int i = 0; i < inputs(); ++i) {
+    place(i, kAligned + kVariantAlignment / 2);
+    matters.push_back(applicable() != aligned);
+    place(i, kAligned);
+  }
+  return matters;
 }
 
 }  // namespace treadle

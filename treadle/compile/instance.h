@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "treadle/compile/captured_lock.h"
 #include "treadle/compile/kept.h"
 #include "treadle/compile/program.h"
 #include "treadle/core/runtime.h"
@@ -32,6 +33,9 @@ class ReplayWorkspace final : public Workspace {
   std::vector<IntrusivePtr<Storage>> overflow_;
 };
 
+/// What the choice of a variant may look at in an address: whether it is a multiple of this.
+inline constexpr size_t kVariantAlignment = 16;
+
 /// One thread at a time runs an instance; several instances may run one program at the same time when it
 /// mutates nothing: each has an arena and kept blocks of its own.
 class ProgramInstance {
@@ -44,8 +48,12 @@ class ProgramInstance {
   void run(std::span<const Tensor> arguments, std::span<Tensor> results);
 
   /// Chooses the variants of the program's steps: as the user named them, else by measurements with these
-  /// arguments where `measure` is set, else by declared order. Captured tensors are left as they were.
+  /// arguments where `measure` is set, else by declared order. What steps write of captured tensors is a copy
+  /// meanwhile.
   void choose_variants(std::span<const Tensor> arguments, bool measure);
+  /// By input, gradients behind arguments: whether other variants apply where its address is no multiple of
+  /// kVariantAlignment. For use after choose_variants.
+  std::vector<bool> inputs_with_alignment();
 
   /// Bytes of the arena, scratch included, of what steps keep, and of the outputs.
   size_t memory_bytes() const;
@@ -63,6 +71,13 @@ class ProgramInstance {
     size_t byte_offset;
   };
 
+  /// A result as it was given last, and its memory; a program that reads a gradient and replaces it has two.
+  struct Spare {
+    Tensor tensor;
+    IntrusivePtr<Storage> storage;
+  };
+  class Copies;
+
   void find_mutations();
   void make_views();
   void plan_scratch();
@@ -71,6 +86,8 @@ class ProgramInstance {
   void time_variants(size_t step);
   void add_view(int value);
   void* address_of(const ProgramBuffer& buffer) const;
+  const Tensor& input(std::span<const Tensor> arguments, int number) const;
+  int inputs() const { return program_->arguments + int(program_->gradient_inputs.size()); }
   void bind(std::span<const Tensor> arguments);
   void bind_fixed(std::span<const Tensor> arguments);
   void replay();
@@ -79,20 +96,23 @@ class ProgramInstance {
   void launch_graph();
   void copy_results();
   void bind_results();
+  void take_spares();
   int output_of(int value) const;
-  bool is_ours(const Tensor& tensor, int value, int holders) const;
-  Tensor result_tensor(int value) const;
+  bool is_ours(const Tensor& tensor, int value, const Storage* storage, int holders) const;
+  Tensor tensor_in(const IntrusivePtr<Storage>& storage, int value) const;
   void apply(const Patch& patch, void* memory);
   void run_host_work();
   void write_numbers(const HostWork& work);
   void send_numbers();
-  void undo_host_work();
+  void undo_host_work(size_t count);
   void run_step(size_t step);
   void run_steps();
   void raise_versions();
+  Tensor given(const ProgramOutput& output, Tensor& made, std::span<const Tensor> arguments) const;
   void give(std::span<const Tensor> arguments, std::span<Tensor> results);
   bool choose_by_rule();
-  std::vector<std::pair<IntrusivePtr<Storage>, IntrusivePtr<Storage>>> save_captured() const;
+  void measure_steps();
+  std::vector<std::vector<const Variant*>> applicable() const;
 
   std::shared_ptr<Program> program_;
   IntrusivePtr<Storage> arena_;
@@ -101,9 +121,11 @@ class ProgramInstance {
   std::vector<TensorView> views_;
   std::vector<Call> calls_;
   std::vector<Patch> input_patches_, output_patches_, arena_patches_;
+  std::vector<Patch> mutated_patches_;  ///< views of mutated_, by number
   std::vector<IntrusivePtr<Storage>> output_storages_;
   std::vector<size_t> output_bytes_;
   std::vector<Tensor> results_, gradients_;
+  std::vector<Spare> spares_;                   ///< by gradient
   std::vector<int> result_owners_;              ///< scratch of bind_results
   std::vector<char> result_is_ours_;            ///< the same: results, then gradients
   std::vector<IntrusivePtr<Storage>> mutated_;  ///< captured tensors that steps write into
@@ -113,6 +135,7 @@ class ProgramInstance {
   bool scratch_grew_ = false;
   std::vector<KeptBlock> kept_;  ///< by step
   size_t first_mutation_;        ///< the first step that writes into one
+  CapturedLock lock_;
 
   // A graph keeps its addresses: arguments are copied to a fixed place, results from one.
   bool graph_wanted_;

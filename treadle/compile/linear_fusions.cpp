@@ -23,6 +23,15 @@ void remove_group(ProgramStep& update, size_t place) {
   update.outputs.erase(update.outputs.begin() + int64_t(place / 2 - 1));
 }
 
+/// Whether the update writes what the gradient is made of: one pass would read what it has written.
+bool updates_operands(const StepEditor& edit, const ProgramStep& gradient, const ProgramStep& update) {
+  for (int value : gradient.outputs)
+    for (int operand : gradient.inputs)
+      if (edit.buffer_of(update.inputs[place_of_gradient(update, value) - 1]) == edit.buffer_of(operand))
+        return true;
+  return false;
+}
+
 /// The update that takes all of a linear layer's gradients and nobody else does; -1 when there is none.
 int64_t sole_update(StepEditor& edit, size_t gradient_step) {
   auto& steps = edit.steps();
@@ -32,7 +41,9 @@ int64_t sole_update(StepEditor& edit, size_t gradient_step) {
     bool all = true;
     for (int value : gradient.outputs)
       all &= edit.mentions(value) == 2 && place_of_gradient(steps[k], value) > 0;
-    if (all && !edit.writes_between(gradient_step, k, gradient.inputs)) return int64_t(k);
+    if (all && !edit.writes_between(gradient_step, k, gradient.inputs) &&
+        !updates_operands(edit, gradient, steps[k]))
+      return int64_t(k);
   }
   return -1;
 }

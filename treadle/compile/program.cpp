@@ -24,10 +24,12 @@ struct ChangedGradient {
 /// Turns a recording's list into a program.
 class Builder {
  public:
-  Builder(const Recorder& recorder, const std::vector<Tensor>& outputs,
+  Builder(const Recorder& recorder, const std::vector<Tensor>& outputs, int arguments,
           const std::vector<ChangedGradient>& gradients, std::vector<std::string> fusions, bool fuse)
       : recorder_(recorder), program_(std::make_unique<Program>()) {
     program_->fusions = std::move(fusions);
+    program_->arguments = arguments;
+    program_->gradient_inputs = recorder.gradient_leaves();
     program_->numbers = recorder.numbers();
     program_->host_work = recorder.host_work();
     add_buffers_and_values();
@@ -48,6 +50,7 @@ class Builder {
   static Kind kind_of(RecordedBuffer::Kind kind) {
     switch (kind) {
       case RecordedBuffer::Kind::input:
+      case RecordedBuffer::Kind::gradient:
         return Kind::input;
       case RecordedBuffer::Kind::numbers:
         return Kind::numbers;
@@ -58,12 +61,15 @@ class Builder {
     }
   }
 
+  void add_buffer(const RecordedBuffer& buffer) {
+    const Kind kind = kind_of(buffer.kind);
+    const int before = buffer.kind == RecordedBuffer::Kind::gradient ? program_->arguments : 0;
+    program_->buffers.push_back({kind, kind == Kind::captured ? buffer.storage : IntrusivePtr<Storage>(),
+                                 before + buffer.number, buffer.storage->bytes()});
+  }
+
   void add_buffers_and_values() {
-    for (const RecordedBuffer& buffer : recorder_.buffers()) {
-      Kind kind = kind_of(buffer.kind);
-      program_->buffers.push_back({kind, kind == Kind::captured ? buffer.storage : IntrusivePtr<Storage>(),
-                                   buffer.number, buffer.storage->bytes()});
-    }
+    for (const RecordedBuffer& buffer : recorder_.buffers()) add_buffer(buffer);
     for (const RecordedValue& value : recorder_.values())
       program_->values.push_back({value.buffer, value.offset, value.spec});
   }
@@ -99,7 +105,7 @@ class Builder {
     if (!tensor.defined()) return output;
     output.value = output_number(value_of(tensor));
     const ProgramBuffer& buffer = program_->buffer_of(output.value);
-    if (buffer.kind == Kind::captured) output.existing = tensor.detach();
+    if (buffer.kind == Kind::captured) output.existing = buffer.storage;
     if (buffer.kind == Kind::input) output.input = buffer.number;
     return output;
   }
@@ -118,11 +124,8 @@ class Builder {
   /// A tensor that no step has seen, such as one that the function returns as it is.
   void add_late_value() {
     const RecordedValue& value = recorder_.values()[program_->values.size()];
-    while (program_->buffers.size() < recorder_.buffers().size()) {
-      const RecordedBuffer& buffer = recorder_.buffers()[program_->buffers.size()];
-      program_->buffers.push_back(
-          {kind_of(buffer.kind), buffer.storage, buffer.number, buffer.storage->bytes()});
-    }
+    while (program_->buffers.size() < recorder_.buffers().size())
+      add_buffer(recorder_.buffers()[program_->buffers.size()]);
     program_->values.push_back({value.buffer, value.offset, value.spec});
   }
 
@@ -135,7 +138,8 @@ class Builder {
       if (known && program_->buffers[size_t(buffer->second)].kind != Kind::captured) continue;
       bool stays = known && gradient.now.defined() && !gradient.reads_before &&
                    is_consumed(value_of(gradient.now), buffer->second);
-      program_->gradients.push_back({stays ? ProgramOutput{} : output_of(gradient.now), gradient.leaf});
+      program_->gradients.push_back(
+          {stays ? ProgramOutput{} : output_of(gradient.now), gradient.leaf, gradient.reads_before});
     }
   }
 
@@ -228,7 +232,7 @@ std::vector<ChangedGradient> changed_gradients(const Recorder& recorded, const s
   std::vector<ChangedGradient> changed;
   for (size_t i = 0; i < recorded.leaf_slots().size(); ++i) {
     const LeafSlot& slot = recorded.leaf_slots()[i];
-    bool only_read = slot.reads_before && slot.before.handle() == slot.now.handle();
+    bool only_read = slot.reads_before && slot.found.handle() == slot.now.handle();
     if (!only_read) changed.push_back({slot.leaf, now[i], slot.reads_before});
   }
   return changed;
@@ -250,16 +254,16 @@ bool Program::mutates() const {
 }
 
 std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs,
-                                       bool fuse) {
+                                       int arguments, bool fuse) {
   FusedRecording fused;
   if (fuse) fused = fuse_forward(recorded, outputs);
   if (fused.recorder)
-    return Builder(*fused.recorder, fused.outputs, changed_gradients(recorded, fused.gradients),
+    return Builder(*fused.recorder, fused.outputs, arguments, changed_gradients(recorded, fused.gradients),
                    fused.applied, fuse)
         .take();
   std::vector<Tensor> now;
   for (const LeafSlot& slot : recorded.leaf_slots()) now.push_back(slot.now);
-  return Builder(recorded, outputs, changed_gradients(recorded, now), {}, fuse).take();
+  return Builder(recorded, outputs, arguments, changed_gradients(recorded, now), {}, fuse).take();
 }
 
 }  // namespace treadle

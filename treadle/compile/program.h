@@ -14,14 +14,14 @@ namespace treadle {
 /// Memory of a program.
 struct ProgramBuffer {
   enum class Kind {
-    input,     ///< an argument, read where the caller has it
+    input,     ///< an argument, or a leaf's gradient from before, read where the caller has it
     captured,  ///< a tensor of the program's surroundings, or a constant of the function
     numbers,   ///< changing numbers
     arena,     ///< lives from its first to its last step, at an offset of the arena
     output     ///< returned to the caller
   } kind = Kind::arena;
   IntrusivePtr<Storage> storage;  ///< of captured ones
-  int number = 0;                 ///< of the input, the changing numbers or the output
+  int number = 0;                 ///< of the input (gradients behind arguments), the numbers or the output
   size_t bytes = 0;
   int first = -1, last = -1;  ///< steps that use it
   size_t offset = 0;          ///< in the arena
@@ -42,16 +42,17 @@ struct ProgramStep {
   std::map<std::string, double> measured = {};
 };
 
-/// What the caller gets: a value in an output buffer, or a tensor that was there before.
+/// What the caller gets: a value in an output buffer, or memory that was there before.
 struct ProgramOutput {
   int value = kNoValue;
-  Tensor existing;
-  int input = -1;  ///< the argument itself
+  IntrusivePtr<Storage> existing;  ///< of a captured tensor
+  int input = -1;                  ///< the argument itself
 };
 
 /// A leaf's gradient that the function leaves to the caller; neither value nor tensor where it leaves none.
 struct ExportedGradient : ProgramOutput {
   IntrusivePtr<AutogradState> leaf;
+  bool reads_before = false;  ///< it is made of the gradient that was there before
 };
 
 /// Bytes and counts of a program.
@@ -70,6 +71,9 @@ class TREADLE_API Program {
   std::vector<ProgramStep> steps;
   std::vector<ProgramOutput> outputs;
   std::vector<ExportedGradient> gradients;
+  int arguments = 0;
+  /// Leaves whose gradients are read as they are before a replay: inputs number `arguments` and on.
+  std::vector<IntrusivePtr<AutogradState>> gradient_inputs;
   std::vector<ChangingNumbers> numbers;
   std::vector<HostWork> host_work;
   std::vector<std::string> fusions;
@@ -87,10 +91,10 @@ class TREADLE_API Program {
 /// The values that a step writes in place.
 std::vector<int> mutated_values(const ProgramStep& step);
 
-/// Builds a program from a recording of a function that returned `outputs`, with fused steps if `fuse` is
-/// set. Throws RecordingError.
+/// Builds a program from a recording of a function of `arguments` tensors that returned `outputs`, with fused
+/// steps if `fuse` is set. Throws RecordingError.
 std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs,
-                                       bool fuse = true);
+                                       int arguments, bool fuse = true);
 
 /// Checks a program: operands fit the ops' rules, nothing is read before it is written, nothing lies over
 /// anything that is still needed, every address is inside its memory. Throws Error naming the step.

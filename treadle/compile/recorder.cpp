@@ -1,6 +1,8 @@
 #include "treadle/compile/recorder.h"
 
 #include <algorithm>
+#include <atomic>
+#include <set>
 
 #include "treadle/core/error.h"
 #include "treadle/ops/copy.h"
@@ -9,6 +11,12 @@
 namespace treadle {
 namespace {
 
+std::atomic<uint64_t> recordings_made{0};
+
+bool same_life(const std::weak_ptr<const void>& a, const std::weak_ptr<const void>& b) {
+  return !a.owner_before(b) && !b.owner_before(a);
+}
+
 bool same_place(const RecordedValue& value, const Tensor& tensor) {
   return value.offset == tensor.handle()->offset && value.spec.shape == tensor.shape() &&
          value.spec.strides == tensor.strides() && value.spec.dtype == tensor.dtype();
@@ -16,8 +24,11 @@ bool same_place(const RecordedValue& value, const Tensor& tensor) {
 
 }  // namespace
 
-Recorder::Recorder(bool calls_hooks)
-    : calls_hooks_(calls_hooks), first_storage_(detail::next_storage_number()) {}
+Recorder::Recorder(bool calls_hooks, bool pins_gradients)
+    : calls_hooks_(calls_hooks),
+      pins_gradients_(pins_gradients),
+      number_(recordings_made++),
+      first_storage_(detail::next_storage_number()) {}
 
 int Recorder::add_buffer(RecordedBuffer buffer) {
   const Storage* storage = buffer.storage.get();
@@ -54,12 +65,9 @@ int Recorder::value_of(const Tensor& tensor) {
   return value_numbers_[tensor.handle().get()] = number;
 }
 
-Tensor Recorder::add_input(const Tensor& argument) {
+Tensor Recorder::add_input(const Tensor& argument, int number) {
   Tensor input =
       Tensor::symbolic(argument.shape(), argument.strides(), argument.dtype(), argument.device(), "an input");
-  int number = int(std::count_if(buffers_.begin(), buffers_.end(), [](const RecordedBuffer& buffer) {
-    return buffer.kind == RecordedBuffer::Kind::input;
-  }));
   add_buffer({RecordedBuffer::Kind::input, input.handle()->storage, number});
   value_of(input);
   return input;
@@ -71,7 +79,15 @@ void Recorder::adopt_inputs(const Recorder& other) {
   numbers_ = other.numbers_;
   host_work_ = other.host_work_;
   dependencies_ = other.dependencies_;
+  gradient_leaves_ = other.gradient_leaves_;
   ones_ = other.ones_;
+}
+
+bool Recorder::needs_pinned_gradients() const {
+  std::set<const Storage*> storages(stood_for_.begin(), stood_for_.end());
+  return writes_gradients_ || storages.size() < stood_for_.size() ||
+         std::any_of(buffers_.begin(), buffers_.end(),
+                     [&](const RecordedBuffer& buffer) { return storages.count(buffer.storage.get()) > 0; });
 }
 
 std::vector<Tensor> Recorder::captured_tensors() const {
@@ -107,6 +123,7 @@ std::vector<Tensor> Recorder::results_of(const Op& op, const std::vector<Tensor>
   if (!op.mutates.empty()) {
     for (int index : mutated_inputs(op, int(inputs.size()))) {
       const RecordedBuffer& buffer = buffers_[buffer_of(inputs[index])];
+      writes_gradients_ |= buffer.kind == RecordedBuffer::Kind::gradient;
       require<RecordingError>(
           buffer.kind != RecordedBuffer::Kind::constant && buffer.kind != RecordedBuffer::Kind::input,
           "{} writes into {} {}: {}", op.name,
@@ -169,16 +186,24 @@ Tensor Recorder::changing_numbers(int64_t count, Device device, std::function<vo
   return tensor;
 }
 
-void Recorder::before_replay(std::function<void()> work, std::function<void()> undo) {
-  host_work_.push_back({std::move(work), std::move(undo), -1});
+void Recorder::before_replay(std::function<void()> work, std::function<void()> undo,
+                             std::string description) {
+  host_work_.push_back({std::move(work), std::move(undo), -1, std::move(description)});
 }
 
 void Recorder::depends_on(std::weak_ptr<const void> life, std::string description,
                           std::function<int64_t()> state) {
-  int64_t now = state ? state() : 0;
   for (const Dependency& known : dependencies_)
-    if (!known.life.owner_before(life) && !life.owner_before(known.life)) return;
+    if (same_life(known.life, life)) return;
+  for (const StateChange& change : state_changes_)
+    if (same_life(change.life, life)) state = {};  // the function's own
+  int64_t now = state ? state() : 0;
   dependencies_.push_back({std::move(life), std::move(description), std::move(state), now});
+}
+
+void Recorder::sets_state(std::weak_ptr<const void> life, std::function<void()> again) {
+  std::erase_if(state_changes_, [&](const StateChange& known) { return same_life(known.life, life); });
+  state_changes_.push_back({std::move(life), std::move(again)});
 }
 
 LeafSlot* Recorder::find_slot(const IntrusivePtr<AutogradState>& leaf) {
@@ -189,16 +214,27 @@ LeafSlot* Recorder::find_slot(const IntrusivePtr<AutogradState>& leaf) {
 
 Tensor& Recorder::gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before) {
   if (LeafSlot* slot = find_slot(leaf)) return slot->now;
-  slots_.push_back({leaf, before, before, true});
+  const Tensor found = before.defined() && !pins_gradients_ ? stand_in(leaf, before) : before;
+  slots_.push_back({leaf, found, found, true});
   return slots_.back().now;
 }
 
-void Recorder::set_gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before,
+/// Stands for whatever gradient of this shape and layout a call finds.
+Tensor Recorder::stand_in(const IntrusivePtr<AutogradState>& leaf, const Tensor& gradient) {
+  Tensor tensor = Tensor::symbolic(gradient.shape(), gradient.strides(), gradient.dtype(), gradient.device(),
+                                   "a gradient from before");
+  add_buffer({RecordedBuffer::Kind::gradient, tensor.handle()->storage, int(gradient_leaves_.size())});
+  gradient_leaves_.push_back(leaf);
+  stood_for_.push_back(gradient.handle()->storage.get());
+  return tensor;
+}
+
+void Recorder::set_gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor&,
                                const Tensor& gradient) {
   if (LeafSlot* slot = find_slot(leaf))
     slot->now = gradient;
   else
-    slots_.push_back({leaf, before, gradient, false});
+    slots_.push_back({leaf, {}, gradient, false});
 }
 
 LeafGradients Recorder::leaf_gradients() {

@@ -20,13 +20,14 @@ namespace treadle {
 struct RecordedBuffer {
   enum class Kind {
     input,     ///< an argument of the function
+    gradient,  ///< a leaf's gradient that was there before
     captured,  ///< a tensor that was there before, such as a parameter
     constant,  ///< a tensor that the function made from numbers of the host
     numbers,   ///< changing numbers, filled before each replay
     result     ///< made by a step
   } kind;
   IntrusivePtr<Storage> storage;  ///< real for captured and constant, else symbolic
-  int number = 0;                 ///< of the input, or of the changing numbers
+  int number = 0;                 ///< of the input, the gradient or the changing numbers
 };
 
 /// A strided view of a buffer.
@@ -74,6 +75,13 @@ struct ChangingNumbers {
 struct HostWork {
   std::function<void()> work, undo;
   int number = -1;
+  std::string description = {};
+};
+
+/// A state that the function sets, and a replay sets again.
+struct StateChange {
+  std::weak_ptr<const void> life;
+  std::function<void()> again;
 };
 
 struct Dependency {
@@ -86,16 +94,25 @@ struct Dependency {
 /// What a leaf's gradient was before, and is while recorded.
 struct LeafSlot {
   IntrusivePtr<AutogradState> leaf;
-  Tensor before, now;
+  Tensor found;  ///< what the function found: a stand-in for the gradient that was there before, or that one
+  Tensor now;
   bool reads_before = false;  ///< whether the function depends on what it was before
+};
+
+/// What a recording takes as captured tensors, though it changes from call to call otherwise.
+struct Pins {
+  std::vector<bool> arguments;  ///< by number; missing ones are not pinned
+  bool gradients = false;       ///< gradients of leaves that were there before
+
+  bool argument(size_t i) const { return i < arguments.size() && arguments[i]; }
 };
 
 class Recorder final : public Recording {
  public:
-  explicit Recorder(bool calls_hooks = true);
+  explicit Recorder(bool calls_hooks = true, bool pins_gradients = false);
 
-  /// A symbolic tensor like `argument`, as the next input.
-  Tensor add_input(const Tensor& argument);
+  /// A symbolic tensor like `argument`, as input `number`.
+  Tensor add_input(const Tensor& argument, int number);
   /// Takes over inputs and changing numbers of another recording, tensors included.
   void adopt_inputs(const Recorder& other);
   /// The value of a tensor, which becomes a captured one when it was not seen before.
@@ -107,7 +124,13 @@ class Recorder final : public Recording {
   const std::vector<ChangingNumbers>& numbers() const { return numbers_; }
   const std::vector<HostWork>& host_work() const { return host_work_; }
   const std::vector<Dependency>& dependencies() const { return dependencies_; }
+  const std::vector<StateChange>& state_changes() const { return state_changes_; }
   const std::deque<LeafSlot>& leaf_slots() const { return slots_; }
+  /// Leaves whose gradients stand-ins stand for, by number of their buffers.
+  const std::vector<IntrusivePtr<AutogradState>>& gradient_leaves() const { return gradient_leaves_; }
+  /// Whether stand-ins cannot stand for gradients: the function writes into one, or knows its memory
+  /// otherwise.
+  bool needs_pinned_gradients() const;
   /// Tensors of the surroundings, each handle that was seen.
   std::vector<Tensor> captured_tensors() const;
   /// Replaces constants among `results`, and among the gradients that leaves hold, by copies that a replay
@@ -120,9 +143,12 @@ class Recorder final : public Recording {
   std::vector<Tensor> record(const Op& op, const std::vector<Tensor>& inputs,
                              const Attributes& attributes) override;
   Tensor changing_numbers(int64_t count, Device device, std::function<void(double*)> write) override;
-  void before_replay(std::function<void()> work, std::function<void()> undo) override;
+  void before_replay(std::function<void()> work, std::function<void()> undo,
+                     std::string description) override;
   void depends_on(std::weak_ptr<const void> life, std::string description,
                   std::function<int64_t()> state) override;
+  void sets_state(std::weak_ptr<const void> life, std::function<void()> again) override;
+  uint64_t number() const override { return number_; }
   Tensor& gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before) override;
   void set_gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before,
                        const Tensor& gradient) override;
@@ -135,20 +161,25 @@ class Recorder final : public Recording {
   int buffer_of(const Tensor& tensor);
   bool is_constant(const Tensor& tensor);
   LeafSlot* find_slot(const IntrusivePtr<AutogradState>& leaf);
+  Tensor stand_in(const IntrusivePtr<AutogradState>& leaf, const Tensor& gradient);
   int add_buffer(RecordedBuffer buffer);
   std::vector<Tensor> results_of(const Op& op, const std::vector<Tensor>& inputs,
                                  const Attributes& attributes);
   LeafGradients leaf_gradients();
 
-  bool calls_hooks_;
-  uint64_t first_storage_;
+  bool calls_hooks_, pins_gradients_;
+  uint64_t number_, first_storage_;
   std::vector<RecordedBuffer> buffers_;
   std::vector<RecordedValue> values_;
   std::vector<RecordedEvent> events_;
   std::vector<ChangingNumbers> numbers_;
   std::vector<HostWork> host_work_;
   std::vector<Dependency> dependencies_;
-  std::deque<LeafSlot> slots_;  ///< references stay valid
+  std::vector<StateChange> state_changes_;
+  std::vector<IntrusivePtr<AutogradState>> gradient_leaves_;
+  std::vector<const Storage*> stood_for_;  ///< storages of the gradients that stand-ins stand for
+  bool writes_gradients_ = false;          ///< that were there before
+  std::deque<LeafSlot> slots_;             ///< references stay valid
   std::vector<Storage*> ones_;
   int backward_depth_ = 0;
   std::unordered_map<const Storage*, int> buffer_numbers_;

@@ -273,6 +273,11 @@ void register_gradient_hook(const Tensor& leaf, std::function<void(const Tensor&
   state_of(leaf)->hooks.push_back(std::move(hook));
 }
 
+size_t gradient_hooks(const Tensor& leaf) {
+  const GradientState* state = state_of(leaf);
+  return state ? state->hooks.size() : 0;
+}
+
 IntrusivePtr<AutogradState> leaf_state(const Tensor& tensor) {
   GradientState* state = state_of(tensor);
   return state && state->requires_grad && !state->node ? tensor.handle()->autograd

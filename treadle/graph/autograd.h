@@ -29,6 +29,9 @@ class TREADLE_API NoGrad {
 /// Calls `hook` with the leaf's gradient each time backward() has completed it.
 TREADLE_API void register_gradient_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook);
 
+/// How many hooks the tensor has.
+TREADLE_API size_t gradient_hooks(const Tensor& leaf);
+
 /// The state of a leaf that requires a gradient; null for other tensors.
 TREADLE_API IntrusivePtr<AutogradState> leaf_state(const Tensor& tensor);
 /// The same elements as the leaf that `state` belongs to.

@@ -25,13 +25,22 @@ class TREADLE_API Recording {
   virtual Tensor changing_numbers(int64_t count, Device device, std::function<void(double*)> write) = 0;
 
   /// Work on the host before each replay, ordered with the `write`s of changing_numbers: counting a step.
-  /// `undo` takes it back when a replay fails before it has changed anything.
-  virtual void before_replay(std::function<void()> work, std::function<void()> undo) = 0;
+  /// `undo` takes it back when a replay fails before it has changed anything. `description` holds what is
+  /// fixed in it: two recordings whose descriptions differ are not alike.
+  virtual void before_replay(std::function<void()> work, std::function<void()> undo,
+                             std::string description) = 0;
 
   /// The function depends on an object beyond its tensors: once `life` has expired it cannot be recorded
   /// again, and when `state()` differs from what it is now the program does not serve the call.
   virtual void depends_on(std::weak_ptr<const void> life, std::string description,
                           std::function<int64_t()> state) = 0;
+
+  /// The function sets the state of such an object itself: from here on it is none that a call finds. `again`
+  /// sets it after each replay; the last one for each object counts.
+  virtual void sets_state(std::weak_ptr<const void> life, std::function<void()> again) = 0;
+
+  /// Differs from that of every other recording.
+  virtual uint64_t number() const = 0;
 
   /// Where a leaf keeps its gradient while it is recorded, in place of the leaf itself.
   virtual Tensor& gradient_of(const IntrusivePtr<AutogradState>& leaf, const Tensor& before) = 0;

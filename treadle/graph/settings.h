@@ -17,6 +17,8 @@ struct Settings {
   bool eager = false;
   /// Op name → variant name; such a variant must apply or the call throws.
   std::map<std::string, std::string> variants;
+
+  bool operator==(const Settings&) const = default;
 };
 
 TREADLE_API Settings& settings();

@@ -1,5 +1,6 @@
 #include "treadle/nn/module.h"
 
+#include <algorithm>
 #include <map>
 
 #include "treadle/core/error.h"
@@ -12,6 +13,16 @@ namespace {
 
 thread_local const ModuleObserver* current_observer = nullptr;
 
+/// Without tensors that came before under another name.
+std::vector<NamedTensor> each_once(const std::vector<NamedTensor>& tensors) {
+  std::vector<NamedTensor> result;
+  for (const NamedTensor& one : tensors)
+    if (std::none_of(result.begin(), result.end(),
+                     [&](const NamedTensor& earlier) { return earlier.tensor.same_as(one.tensor); }))
+      result.push_back(one);
+  return result;
+}
+
 }  // namespace
 
 ObserveModules::ObserveModules(ModuleObserver observer)
@@ -21,8 +32,7 @@ ObserveModules::ObserveModules(ModuleObserver observer)
 ObserveModules::~ObserveModules() { current_observer = before_; }
 
 Tensor Module::operator()(const Tensor& x) {
-  if (Recording* current = recording())
-    current->depends_on(life_, "the module " + describe(), [this] { return int64_t(training_); });
+  if (Recording* current = recording()) note_mode(*current);
   if (!current_observer) return forward(x);
   (*current_observer)(*this, x, {});
   Tensor y = forward(x);
@@ -32,13 +42,42 @@ Tensor Module::operator()(const Tensor& x) {
 
 int64_t Module::multiply_adds(const Shape&, const Shape&) const { return 0; }
 
+void Module::check_name(const std::string& name) const {
+  auto is_taken = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](const NamedTensor& one) { return one.name == name; });
+  };
+  require<ValueError>(!name.empty() && name.find('.') == std::string::npos,
+                      "'{}' is no name for a part of a module: it is empty or has a dot", name);
+  const bool taken =
+      is_taken(parameters_) || is_taken(buffers_) ||
+      std::any_of(children_.begin(), children_.end(), [&](const auto& child) { return child.first == name; });
+  require<ValueError>(!taken, "two parts of a module are called '{}'", name);
+}
+
+bool Module::contains(const Module* module) const {
+  return this == module || std::any_of(children_.begin(), children_.end(),
+                                       [&](const auto& child) { return child.second->contains(module); });
+}
+
+void Module::check_child(const std::string& name, const Module* module) const {
+  check_name(name);
+  require<ValueError>(module != nullptr, "the module to register as '{}' is null", name);
+  require<ValueError>(!module->contains(this),
+                      "the module to register as '{}' has the one it is registered with among its children",
+                      name);
+}
+
 Tensor Module::register_parameter(std::string name, Tensor value) {
+  check_name(name);
+  require<ValueError>(value.defined(), "the parameter '{}' is undefined", name);
   value.set_requires_grad();
   parameters_.push_back({std::move(name), value});
   return value;
 }
 
 Tensor Module::register_buffer(std::string name, Tensor value) {
+  check_name(name);
+  require<ValueError>(value.defined(), "the buffer '{}' is undefined", name);
   buffers_.push_back({std::move(name), value});
   return value;
 }
@@ -51,13 +90,13 @@ void Module::collect(const std::string& prefix, bool parameters, std::vector<Nam
 std::vector<NamedTensor> Module::named_parameters() const {
   std::vector<NamedTensor> result;
   collect("", true, result);
-  return result;
+  return each_once(result);
 }
 
 std::vector<NamedTensor> Module::named_buffers() const {
   std::vector<NamedTensor> result;
   collect("", false, result);
-  return result;
+  return each_once(result);
 }
 
 std::vector<Tensor> Module::parameters() const {
@@ -67,39 +106,78 @@ std::vector<Tensor> Module::parameters() const {
 }
 
 std::vector<NamedTensor> Module::state_dict() const {
-  auto result = named_parameters();
-  for (auto& buffer : named_buffers()) result.push_back(std::move(buffer));
+  std::vector<NamedTensor> result;
+  collect("", true, result);
+  collect("", false, result);
   return result;
 }
 
 namespace {
 
-/// The values by name, checked against `targets`: all there, none left over, shapes equal.
-std::map<std::string, Tensor> matched(const std::vector<NamedTensor>& targets,
-                                      const std::vector<NamedTensor>& values) {
-  std::map<std::string, Tensor> by_name;
-  for (auto& [name, tensor] : values) by_name[name] = tensor;
-  for (auto& [name, target] : targets) {
-    auto found = by_name.find(name);
-    require<ValueError>(found != by_name.end(), "the state to load has no '{}'", name);
-    require<DTypeError>(found->second.dtype() == target.dtype(), "'{}' is {}, the model expects {}", name,
-                        name_of(found->second.dtype()), name_of(target.dtype()));
-    require<ShapeError>(found->second.shape() == target.shape(), "'{}' has shape {}, the model expects {}",
-                        name, found->second.shape(), target.shape());
+using TensorsByName = std::map<std::string, Tensor>;
+
+void check_fit(const NamedTensor& target, const Tensor& value) {
+  require<ValueError>(value.defined(), "'{}' in the state to load is undefined", target.name);
+  require<DTypeError>(value.dtype() == target.tensor.dtype(), "'{}' is {}, the model expects {}", target.name,
+                      name_of(value.dtype()), name_of(target.tensor.dtype()));
+  require<ShapeError>(value.shape() == target.tensor.shape(), "'{}' has shape {}, the model expects {}",
+                      target.name, value.shape(), target.tensor.shape());
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  auto equal = [](double x, double y) { return x == y || (x != x && y != y); };
+  const auto one = a.to_doubles(), other = b.to_doubles();
+  return a.same_as(b) || std::equal(one.begin(), one.end(), other.begin(), equal);
+}
+
+/// The value for a tensor that the model knows under all of `names`.
+Tensor value_of(const std::vector<NamedTensor>& names, const TensorsByName& by_name) {
+  const NamedTensor* first = nullptr;
+  for (const NamedTensor& target : names) {
+    auto found = by_name.find(target.name);
+    if (found == by_name.end()) continue;
+    check_fit(target, found->second);
+    require<ValueError>(!first || same_elements(by_name.at(first->name), found->second),
+                        "'{}' and '{}' are one tensor of the model, and differ in the state to load",
+                        first ? first->name : "", target.name);
+    if (!first) first = &target;
   }
-  if (by_name.size() == targets.size()) return by_name;
+  require<ValueError>(first != nullptr, "the state to load has no '{}'", names[0].name);
+  return by_name.at(first->name);
+}
+
+void require_known(const std::vector<NamedTensor>& targets, TensorsByName by_name) {
   for (auto& [name, target] : targets) by_name.erase(name);
-  throw ValueError(
-      fmt::format("the state to load has '{}', which the model does not know", by_name.begin()->first));
+  require<ValueError>(by_name.empty(), "the state to load has '{}', which the model does not know",
+                      by_name.empty() ? "" : by_name.begin()->first);
+}
+
+/// A tensor of the model and what it is to hold.
+struct Load {
+  Tensor target, value;
+};
+
+/// Each tensor of the model with its value: all there, none left over, shapes equal.
+std::vector<Load> matched(const std::vector<NamedTensor>& targets, const std::vector<NamedTensor>& values) {
+  TensorsByName by_name;
+  for (auto& [name, tensor] : values) by_name[name] = tensor;
+  std::vector<Load> loads;
+  for (const NamedTensor& target : each_once(targets)) {
+    std::vector<NamedTensor> names;
+    for (const NamedTensor& one : targets)
+      if (one.tensor.same_as(target.tensor)) names.push_back(one);
+    loads.push_back({target.tensor, value_of(names, by_name)});
+  }
+  require_known(targets, std::move(by_name));
+  return loads;
 }
 
 }  // namespace
 
 void Module::load_state_dict(const std::vector<NamedTensor>& values) {
-  auto targets = state_dict();
-  auto by_name = matched(targets, values);
+  const auto loads = matched(state_dict(), values);
   NoGrad no_grad;
-  for (auto& [name, target] : targets) copy_into(target, treadle::to(by_name[name], target.device()));
+  for (const Load& load : loads) copy_into(load.target, treadle::to(load.value, load.target.device()));
 }
 
 int64_t Module::parameter_count() const {
@@ -108,14 +186,28 @@ int64_t Module::parameter_count() const {
   return count;
 }
 
+bool Module::is_training() const {
+  if (Recording* current = recording()) note_mode(*current);
+  return training_;
+}
+
+/// The program holds for this mode, unless the function has set it.
+void Module::note_mode(Recording& recording) const {
+  recording.depends_on(life_, "the module " + describe(), [this] { return int64_t(training_); });
+}
+
 void Module::train(bool on) {
+  if (Recording* current = recording())
+    current->sets_state(life_, [this, on] {
+      if (training_ != on) training_ = on;
+    });
   training_ = on;
   for (auto& [name, child] : children_) child->train(on);
 }
 
 void Module::to(Device device) {
   NoGrad no_grad;
-  for (auto& [name, tensor] : state_dict()) {
+  for (auto& [name, tensor] : each_once(state_dict())) {
     tensor.assign(treadle::to(tensor.detach(), device));
     tensor.set_grad({});  // it would stay on the old device
   }

@@ -11,6 +11,8 @@
 
 namespace treadle {
 
+class Recording;
+
 struct NamedTensor {
   std::string name;
   Tensor tensor;
@@ -27,22 +29,23 @@ class TREADLE_API Module {
   Tensor operator()(const Tensor& x);
 
   /// Parameters of this module and its children, under PyTorch's names ("conv1.weight"), in order of
-  /// registration.
+  /// registration; one that is registered several times, under its first name only.
   std::vector<NamedTensor> named_parameters() const;
   std::vector<Tensor> parameters() const;
-  /// State that is saved but not trained.
+  /// State that is saved but not trained; each once.
   std::vector<NamedTensor> named_buffers() const;
-  /// Parameters, then buffers.
+  /// Parameters, then buffers, under all their names.
   std::vector<NamedTensor> state_dict() const;
-  /// Copies values of the same names and shapes. Throws ShapeError naming both shapes, ValueError for names
-  /// that are missing or too many; then nothing was changed.
+  /// Copies values of the same names and shapes. Of a tensor with several names one name is enough. Throws
+  /// ShapeError naming both shapes, ValueError for names that are missing or too many, or that belong to one
+  /// tensor and differ; then nothing was changed.
   void load_state_dict(const std::vector<NamedTensor>& values);
   int64_t parameter_count() const;
 
   /// Training mode (dropout, batch statistics) on or off, children included.
   void train(bool on = true);
   void eval() { train(false); }
-  bool is_training() const { return training_; }
+  bool is_training() const;
   /// Moves parameters and buffers.
   void to(Device device);
   /// Drops the gradients of all parameters.
@@ -56,16 +59,23 @@ class TREADLE_API Module {
 
  protected:
   virtual Tensor forward(const Tensor& x) = 0;
-  /// Marks the tensor as requiring a gradient and returns it.
+  /// Marks the tensor as requiring a gradient and returns it. Like what follows throws ValueError for an
+  /// undefined tensor, and for a name that is taken, empty or has a dot in it; DTypeError for integers.
   Tensor register_parameter(std::string name, Tensor value);
   Tensor register_buffer(std::string name, Tensor value);
+  /// Throws ValueError also for a module that has this one among its children.
   template <class M>
   std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
+    check_child(name, module.get());
     children_.emplace_back(std::move(name), module);
     return module;
   }
 
  private:
+  void note_mode(Recording& recording) const;
+  void check_name(const std::string& name) const;
+  void check_child(const std::string& name, const Module* module) const;
+  bool contains(const Module* module) const;
   void collect(const std::string& prefix, bool parameters, std::vector<NamedTensor>& result) const;
 
   std::vector<NamedTensor> parameters_, buffers_;

@@ -179,7 +179,7 @@ void add(Registry& registry, DTypeSet dtypes, std::vector<TestCase> (*cases)(),
 Tensor changing_position(Recording& recording, const Tensor& x) {
   auto offset = std::make_shared<uint64_t>(0);
   recording.before_replay([offset, count = x.numel()] { *offset = default_generator().advance(count); },
-                          [offset] { default_generator().set_offset(*offset); });
+                          [offset] { default_generator().set_offset(*offset); }, "");
   return recording.changing_numbers(kPositionNumbers, x.device(), [offset](double* numbers) {
     const uint64_t seed = default_generator().seed();
     numbers[0] = double(seed & 0xffffffff), numbers[1] = double(seed >> 32);

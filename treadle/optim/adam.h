@@ -16,11 +16,12 @@ struct AdamOptions {
 /// 2019.
 class TREADLE_API Adam final : public Optimizer {
  public:
+  /// Throws ValueError unless 0 <= beta < 1 for both, and for a negative or infinite epsilon or weight decay.
   Adam(std::vector<NamedTensor> parameters, double learning_rate, const AdamOptions& options = {});
 
  protected:
   std::string name() const override { return "Adam"; }
-  void update(const Tensor& numbers, const std::vector<Tensor>& groups) override;
+  void update(const Tensor& numbers, int64_t step, const std::vector<Tensor>& groups) override;
 
  private:
   AdamOptions options_;

@@ -24,10 +24,17 @@ double triangle_share(int64_t step, int64_t total, double warm_up) {
 
 std::vector<std::string> known_schedules() { return {"constant", "cosine", "linear", "one-cycle"}; }
 
+Schedule::Schedule(Kind kind, double rate, int64_t total_steps, double warm_up)
+    : kind_(kind), rate_(rate), total_steps_(total_steps), warm_up_(warm_up) {
+  require<ValueError>(rate >= 0 && std::isfinite(rate),
+                      "a schedule's learning rate is {}; it must be finite and not negative", rate);
+  require<ValueError>(total_steps >= 0, "a schedule cannot last {} steps", total_steps);
+}
+
 Schedule Schedule::one_cycle(double rate, int64_t total_steps, double warm_up) {
   require<ValueError>(warm_up >= 0 && warm_up < 1, "a warm-up of {} of the steps is not within [0, 1)",
                       warm_up);
-  return {Kind::one_cycle, rate, total_steps, warm_up};
+  return Schedule(Kind::one_cycle, rate, total_steps, warm_up);
 }
 
 Schedule Schedule::named(const std::string& name, double rate, int64_t total_steps, double warm_up) {
@@ -39,6 +46,7 @@ Schedule Schedule::named(const std::string& name, double rate, int64_t total_ste
 }
 
 double Schedule::at(int64_t step) const {
+  require<ValueError>(step >= 0, "steps of a schedule count from 0, not {}", step);
   switch (kind_) {
     case Kind::constant:
       return rate_;

@@ -16,12 +16,13 @@ struct SgdOptions {
 /// Momentum, 2013.
 class TREADLE_API Sgd final : public Optimizer {
  public:
-  /// Throws ValueError for Nesterov without momentum or with dampening.
+  /// Throws ValueError for Nesterov without momentum or with dampening, for a negative momentum or weight
+  /// decay, and for numbers that are not finite.
   Sgd(std::vector<NamedTensor> parameters, double learning_rate, const SgdOptions& options = {});
 
  protected:
   std::string name() const override { return "Sgd"; }
-  void update(const Tensor& numbers, const std::vector<Tensor>& groups) override;
+  void update(const Tensor& numbers, int64_t step, const std::vector<Tensor>& groups) override;
 
  private:
   SgdOptions options_;
