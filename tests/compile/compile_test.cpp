@@ -101,6 +101,18 @@ TEST(Compile, GradientsThatAreLeftBecomeTheLeafs) {
   EXPECT_EQ(w.grad().to_vector<float>(), (std::vector<float>{5, 5, 5}));
 }
 
+TEST(Compile, GradientsOfLeavesMadeInsideStayInside) {
+  auto f = compile(
+      [](Tensor x) {
+        Tensor leaf = (x * 2.0).detach().set_requires_grad();
+        sum(leaf * leaf).backward();
+        return leaf.grad();
+      },
+      kDeclared);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(f(Tensor::from({float(i)}, {1})).item(), 4 * i);
+  EXPECT_TRUE(f.programs()[0].program->gradients.empty());
+}
+
 TEST(Compile, GradientOfAnInputIsReturned) {
   auto f = compile(
       [](Tensor x) {

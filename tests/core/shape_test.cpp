@@ -22,12 +22,42 @@ TEST(Shape, StridesOfBothLayouts) {
 TEST(Shape, AxesOfOneElementDoNotMatter) {
   EXPECT_TRUE(is_contiguous({2, 1, 4}, {4, 999, 1}));
   EXPECT_TRUE(is_channels_last({2, 1, 4, 5}, {20, 20, 5, 1}));
+  EXPECT_TRUE(is_dense({2, 1, 4}, {4, 999, 1}));
+  EXPECT_FALSE(is_channels_last({2, 3}, {3, 1})) << "only images are";
+}
+
+/// An axis without elements counts as one, as in PyTorch: no stride is 0, and none is lost.
+TEST(Shape, AxesWithoutElements) {
+  EXPECT_EQ(contiguous_strides({2, 0, 3}), (Strides{3, 3, 1}));
+  EXPECT_EQ(channels_last_strides({2, 0, 4, 5}), (Strides{20, 1, 5, 1}));
+  EXPECT_TRUE(is_contiguous({2, 0, 3}, {7, 7, 7}));
+}
+
+TEST(Shape, ReachEndsBehindTheLastElement) {
+  EXPECT_EQ(reach({2, 3}, {3, 1}), 6);
+  EXPECT_EQ(reach({2, 3}, {10, 2}), 15);
+  EXPECT_EQ(reach({4, 3}, {0, 1}), 3);
+  EXPECT_EQ(reach({}, {}), 1);
+  EXPECT_EQ(reach({4, 0}, {1, 1}), 0);
+}
+
+TEST(Shape, AxesCountFromBothEnds) {
+  EXPECT_EQ(normalize_axis(-3, 3, "sum"), 0);
+  EXPECT_EQ(normalize_axis(2, 3, "sum"), 2);
+  for (int64_t axis : {-4, 3}) EXPECT_THROW(normalize_axis(axis, 3, "sum"), ShapeError) << axis;
+}
+
+TEST(Shape, BroadcastAxesHaveNoStride) {
+  EXPECT_EQ(broadcast_strides({3, 1}, {5, 7}, {2, 3, 4}), (Strides{0, 5, 0}));
+  EXPECT_THROW(broadcast_strides({2}, {1}, {3}), ShapeError);
+  EXPECT_THROW(broadcast_strides({2, 3}, {3, 1}, {3}), ShapeError);
 }
 
 TEST(Shape, BroadcastsAsNumPy) {
   EXPECT_EQ(broadcast_shapes({4, 1, 3}, {5, 1}, "add"), (Shape{4, 5, 3}));
   EXPECT_EQ(broadcast_shapes({}, {2}, "add"), (Shape{2}));
   EXPECT_EQ(broadcast_shapes({0, 3}, {1, 3}, "add"), (Shape{0, 3}));
+  EXPECT_EQ(broadcast_shapes({1, 3}, {0, 3}, "add"), (Shape{0, 3}));
 }
 
 TEST(Shape, ErrorsNameBothShapes) {
@@ -42,6 +72,8 @@ TEST(Shape, ErrorsNameBothShapes) {
 TEST(Shape, TooManyElementsOrAxes) {
   EXPECT_THROW(checked_numel({INT64_MAX, 2}), ShapeError);
   EXPECT_THROW(checked_numel({-1, 2}), ShapeError);
+  EXPECT_THROW(checked_numel({0, INT64_MAX, 2}), ShapeError)
+      << "though there are none: strides would overflow";
   EXPECT_THROW((Shape{1, 2, 3, 4, 5, 6, 7, 8, 9}), ShapeError);
 }
 

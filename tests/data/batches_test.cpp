@@ -149,6 +149,18 @@ TEST(GatherBatch, NormalizesEachChannel) {
   EXPECT_EQ(pixels[3], (102 / 255.0f - 0.25f) / 2);
 }
 
+/// A product with the reciprocal would differ in the last bit of some: PyTorch divides.
+TEST(GatherBatch, DividesByTheDeviation) {
+  const float mean = 0.1307f, deviation = 0.3081f;
+  ImageDataset dataset{"bytes", {"a"}, {1, 16, 16}, {}, {0}};
+  for (int value = 0; value < 256; ++value) dataset.pixels.push_back(uint8_t(value));
+  float pixels[256];
+  int64_t label;
+  gather_batch(dataset, std::vector<int64_t>{0}, pixels, &label, {{mean}, {deviation}});
+  for (int value = 0; value < 256; ++value)
+    EXPECT_EQ(pixels[value], (float(value) / 255.0f - mean) / deviation) << value;
+}
+
 TEST(GatherBatch, CopiesBytes) {
   uint8_t pixels[4];
   int64_t label;
