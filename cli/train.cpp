@@ -43,12 +43,17 @@ bool is_default_name(const std::string& name, const std::string& model) {
   return !number.empty() && number.find_first_not_of("0123456789") == number.npos;
 }
 
+bool has_state(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / "last.safetensors", ignored);
+}
+
 /// The only run of the model that --resume without --out can mean.
 std::string only_run_of(const std::string& model) {
   std::vector<std::string> found;
   std::error_code ignored;
   for (fs::directory_iterator entry("runs", ignored), end; !ignored && entry != end; entry.increment(ignored))
-    if (is_default_name(entry->path().filename(), model) && fs::exists(entry->path() / "last.safetensors"))
+    if (is_default_name(entry->path().filename(), model) && has_state(entry->path()))
       found.push_back(entry->path().string());
   std::sort(found.begin(), found.end());
   require<FileError>(!found.empty(),
@@ -108,7 +113,7 @@ class Training {
 
   void take_up() {
     if (o_.out.empty()) o_.out = only_run_of(o_.model);
-    require<FileError>(fs::exists(fs::path(o_.out) / "last.safetensors"),
+    require<FileError>(has_state(o_.out),
                        "{} holds no last.safetensors to resume; leave out --resume to start a new run",
                        o_.out);
     folder_ = std::make_unique<RunFolder>(o_.out);

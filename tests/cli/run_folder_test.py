@@ -135,11 +135,11 @@ class UsedFolders(RunFolderTest):
     def test_one_process_at_a_time(self):
         process = self.start()
         for how in ("--resume", "--overwrite"):
-            result = run(*self.command(how)[1:])
+            result = run(*self.command(how)[1:], timeout=60)
             self.assert_fails(result, 1, str(self.run_folder), f"in use by process {process.pid} on ", " UTC")
         link = self.folder / "link"
         link.symlink_to(self.run_folder)
-        self.assert_fails(run(*self.command("--resume", out=link)[1:]), 1, f"process {process.pid}")
+        self.assert_fails(run(*self.command("--resume", out=link)[1:], timeout=60), 1, f"process {process.pid}")
         process.kill()  # it cannot clean up: its lock must not count any more
         process.wait()
         self.assertTrue((self.run_folder / ".lock").exists())
