@@ -151,6 +151,14 @@ TEST(Compile, ConstantThatChangedIsNoticed) {
   expect_has(message_of([&] { f(full({1}, 1)); }), "other values");
 }
 
+TEST(Compile, OperandsThatChangedAreNoticed) {
+  int calls = 0;
+  auto f = compile([&](Tensor x, Tensor y) { return calls++ == 0 ? x - y : y - x; }, kDeclared);
+  Tensor x = Tensor::from({1, 2}, {2}), y = Tensor::from({3, 4}, {2});
+  f(x, y);
+  expect_has(message_of([&] { f(x, y); }), "other operands");
+}
+
 TEST(Compile, BranchThatChangedIsNoticed) {
   int calls = 0;
   auto f = compile([&](Tensor x) { return calls++ ? x + 1.0 : relu(x + 1.0); }, kDeclared);

@@ -80,7 +80,12 @@ TEST(CachingAllocator, ReusesBlocksAndCounts) {
   EXPECT_EQ(statistics.allocations, 2u);
   EXPECT_GE(statistics.peak_bytes, 1000u);
   allocator.free(second, 990);
+  EXPECT_EQ(allocator.statistics().allocated_bytes, 0u);
+  EXPECT_GE(allocator.statistics().peak_bytes, 1000u) << "the peak stays";
+  allocator.reset_peak();
+  EXPECT_EQ(allocator.statistics().peak_bytes, 0u);
   allocator.release_cache();
+  EXPECT_EQ(allocator.statistics().reserved_bytes, 0u);
   EXPECT_EQ(runtime.used, 0u);
 }
 

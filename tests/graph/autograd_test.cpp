@@ -91,11 +91,14 @@ TEST(Autograd, AGradientLiesWithoutGaps) {
   Tensor c = leaf({7}, {1});
   sum(expand(c, {4})).backward();
   EXPECT_TRUE(is_dense(c.grad().shape(), c.grad().strides()));
-  Tensor d = leaf({1, 2, 3}, {3});
-  sum(d).backward();
-  EXPECT_TRUE(is_dense(d.grad().shape(), d.grad().strides()));
-  scale_gradient(d, 2);
-  EXPECT_EQ(d.grad().to_vector<float>(), (Floats{2, 2, 2}));
+  for (auto reduce : {sum, mean}) {
+    Tensor d = leaf({1, 2, 3, 4}, {4});
+    reduce(d, {}, false).backward();
+    EXPECT_TRUE(is_dense(d.grad().shape(), d.grad().strides()));
+    const float before = d.grad().to_vector<float>()[0];
+    scale_gradient(d, 2);
+    EXPECT_EQ(d.grad().to_vector<float>(), Floats(4, 2 * before));
+  }
 }
 
 TEST(Autograd, SecondBackwardSaysThatTheGraphIsFreed) {
