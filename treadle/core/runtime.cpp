@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "treadle/core/error.h"
+#include "treadle/core/simd_limit.h"
 
 namespace treadle {
 namespace {
@@ -41,7 +42,9 @@ class CpuRuntime final : public Runtime {
   void synchronize() override {}
   void* stream() override { return nullptr; }
   std::string description() const override {
-    return fmt::format("{}, {} cores", processor_name(), std::thread::hardware_concurrency());
+    const std::string limit = name_of(simd_limit());
+    return fmt::format("{}, {} cores{}", processor_name(), std::thread::hardware_concurrency(),
+                       limit.empty() ? "" : ", at most " + limit);
   }
 };
 

@@ -2,6 +2,8 @@
 /// so that both give the same bits.
 #pragma once
 
+#include "treadle/core/simd_limit.h"
+
 #if defined(__x86_64__)
 /// Marks the second copy: a function that only calls an always-inlined one.
 #define TREADLE_AVX2 __attribute__((target("avx2")))
@@ -16,7 +18,7 @@ namespace treadle {
 
 inline bool has_avx2() {
 #if defined(__x86_64__)
-  static const bool found = __builtin_cpu_supports("avx2");
+  static const bool found = __builtin_cpu_supports("avx2") && simd_limit() >= SimdLimit::avx2;
   return found;
 #else
   return false;
