@@ -6,11 +6,11 @@ usage: cli_test.py PROGRAM
 
 import json
 import os
+import resource
 import signal
 import struct
 import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -267,9 +267,13 @@ class RealData(TrainingTest):
         self.assertGreater(last_json(result)["test_accuracy"], 0.6)
 
     def test_info_starts_quickly_enough_to_be_pleasant(self):
-        start = time.monotonic()
+        def work():  # of the processors: time passes faster where others use them
+            usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return usage.ru_utime + usage.ru_stime
+
+        before = work()
         run("info")
-        self.assertLess(time.monotonic() - start, 2)
+        self.assertLess(work() - before, 2)
 
 
 if __name__ == "__main__":

@@ -681,7 +681,7 @@ TEST(Agreement, ChannelsLastArgument) {
     for (const Tensor& x : {world.image, to_channels_last(world.image)}) {
       auto wanted = f(x).to_doubles(), got = compiled(x).to_doubles();
       ASSERT_EQ(wanted.size(), got.size());
-      for (size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(wanted[k], got[k], 1e-5);
+      for (size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(wanted[k], got[k], kFusedTolerance);
     }
 }
 
