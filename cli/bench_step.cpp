@@ -28,6 +28,17 @@ struct StepBench {
 constexpr double kWarmUpShare = 0.2;
 constexpr int64_t kWarmUpSteps = 20;
 
+/// Medians of each tenth of the steps, in order: what becomes slower or faster while it runs.
+std::vector<double> rates_by_tenth(const std::vector<double>& seconds, double batch) {
+  constexpr size_t kParts = 10;
+  std::vector<double> rates;
+  for (size_t i = 0; i < kParts && seconds.size() >= kParts; ++i) {
+    auto at = [&](size_t part) { return seconds.begin() + int64_t(seconds.size() * part / kParts); };
+    rates.push_back(batch / quantile({at(i), at(i + 1)}, 0.5));
+  }
+  return rates;
+}
+
 /// What was measured, under the names that --json prints.
 nlohmann::json report_of(const StepBench& bench, Device device, StepWork& work,
                          const std::vector<double>& seconds) {
@@ -47,6 +58,7 @@ nlohmann::json report_of(const StepBench& bench, Device device, StepWork& work,
                            {"steps", seconds.size()},
                            {"images_per_second_median", batch / median},
                            {"images_per_second_p90", batch / fast},
+                           {"images_per_second_by_tenth", rates_by_tenth(seconds, batch)},
                            {"step_seconds_median", median},
                            {"step_seconds_p10", fast},
                            {"step_seconds_p90", slow},
@@ -70,6 +82,10 @@ void print(const nlohmann::json& report) {
       1e3 * report["step_seconds_p90"].get<double>(),
       byte_size(double(report["peak_memory_bytes"].get<int64_t>())),
       byte_size(double(report["step_peak_bytes"].get<int64_t>())));
+  const auto& rates = report["images_per_second_by_tenth"];
+  if (!rates.empty())
+    fmt::print("from the first tenth of the steps, {} images/s, to the last, {}\n",
+               with_commas(rates.front().get<int64_t>()), with_commas(rates.back().get<int64_t>()));
   if (report.contains("arena_bytes"))
     fmt::print("arena, scratch and results of the program: {}\n",
                byte_size(double(report["arena_bytes"].get<int64_t>())));

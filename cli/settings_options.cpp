@@ -32,6 +32,8 @@ void add_run_settings(CLI::App& app, RunSettings& settings) {
       ->transform(whole_number(1, 1024));
   app.add_flag("--deterministic", settings.deterministic, "Only variants that give the same bits twice");
   app.add_flag("--eager", settings.eager, "Run op by op instead of recording and replaying programs");
+  app.add_flag("--keep-subnormals", settings.keep_subnormals,
+               "Compute on cpu with numbers below the smallest normal one, which is slow, instead of zeros");
 }
 
 void add_binding(CLI::App& app, RunSettings& settings) {
@@ -52,6 +54,7 @@ Device apply_run_settings(const RunSettings& chosen) {
   settings().deterministic = chosen.deterministic;
   settings().own_engine_only = chosen.engine == "own";
   settings().eager = chosen.eager;
+  settings().keep_subnormals = chosen.keep_subnormals;
   for (const std::string& pair : chosen.variants) {
     size_t split = pair.find('=');
     require<ValueError>(split != std::string::npos, "--variant takes OP=NAME, not '{}'", pair);

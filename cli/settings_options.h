@@ -13,7 +13,7 @@ struct RunSettings {
   std::string device = "auto", engine = "any";
   std::vector<std::string> variants;
   int threads = 0;
-  bool deterministic = false, eager = false;
+  bool deterministic = false, eager = false, keep_subnormals = false;
   bool bind = false;
 };
 

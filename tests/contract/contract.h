@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,6 +48,9 @@ struct Trial {
   /// The reference's outputs, and what errors are measured by.
   std::vector<ReferenceTensor> expected, scale;
   double terms = 0;
+  bool exact = false;
+  /// The same with zeros for inputs that a device may flush; null where there are none.
+  std::shared_ptr<const Trial> flushed;
 
   std::string name() const;
   std::vector<Tensor> tensors(Device device) const;

@@ -8,6 +8,7 @@
 #include "treadle/core/parallel_for.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/compute_scope.h"
 #include "treadle/graph/select.h"
 #include "treadle/simt/memory.h"
 
@@ -67,20 +68,50 @@ Layouts declared_layouts(const TestCase& test_case) {
   return layouts;
 }
 
-Trial make_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts) {
-  Trial trial{op, test_case, dtype, layouts, {}, {}, {}, {}, 0};
+namespace {
+
+/// What the reference makes of the inputs, and the errors allowed.
+void expect(Trial& trial) {
   std::vector<TensorSpec> specs;
+  for (size_t i = 0; i < trial.inputs.size(); ++i) {
+    specs.push_back(TensorSpec::of(trial.inputs[i].shape, trial.input_dtypes[i]));
+    specs.back().defined = trial.inputs[i].defined;
+  }
+  const Attributes& attributes = trial.test_case.attributes;
+  trial.expected = trial.op.reference(trial.inputs, attributes);
+  ErrorModel model = trial.op.error ? trial.op.error(specs, attributes) : ErrorModel{};
+  trial.terms = model.terms;
+  trial.exact = model.scale == ErrorModel::exact;
+  trial.scale = error_scale(trial, model);
+}
+
+/// Those of f16 are normal numbers in f32, in which it is computed.
+bool may_be_flushed(double value, DType dtype) {
+  return is_floating(dtype) && dtype != DType::f16 && value != 0 && std::fabs(value) < smallest_normal(dtype);
+}
+
+std::shared_ptr<const Trial> flushed(const Trial& trial) {
+  auto result = std::make_shared<Trial>(trial);
+  bool any = false;
+  for (size_t i = 0; i < trial.inputs.size(); ++i)
+    for (double& value : result->inputs[i].values)
+      if (may_be_flushed(value, trial.input_dtypes[i])) value = std::copysign(0, value), any = true;
+  if (!any) return nullptr;
+  expect(*result);
+  return result;
+}
+
+}  // namespace
+
+Trial make_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts) {
+  Trial trial{op, test_case, dtype, layouts, {}, {}, {}, {}, 0, false, nullptr};
   for (size_t i = 0; i < test_case.inputs.size(); ++i) {
     const TestInput& input = test_case.inputs[i];
     trial.input_dtypes.push_back(dtype_of_input(input, dtype));
     trial.inputs.push_back(fill_input(input, layouts.inputs[i], int(i), trial.input_dtypes[i], 17));
-    specs.push_back(TensorSpec::of(input.shape, trial.input_dtypes[i]));
-    specs.back().defined = input.defined;
   }
-  trial.expected = op.reference(trial.inputs, test_case.attributes);
-  ErrorModel model = op.error ? op.error(specs, test_case.attributes) : ErrorModel{};
-  trial.terms = model.terms;
-  trial.scale = error_scale(trial, model);
+  expect(trial);
+  trial.flushed = flushed(trial);
   return trial;
 }
 
@@ -100,21 +131,51 @@ class Scratch final : public Workspace {
   std::vector<Tensor> blocks_;
 };
 
-/// How far output `k`, element `i`, may be from the reference.
-double tolerance(const Trial& trial, size_t k, size_t i, DType dtype, double growth) {
+/// The error of a rounding below the normal numbers of a dtype: all of the number where it is flushed.
+double underflow(DType dtype, Device device) {
+  const double normal = smallest_normal(dtype);
+  if (device.kind == DeviceKind::cpu && dtype != DType::f16) return normal;
+  return normal * 2 * unit_roundoff(dtype);
+}
+
+/// How far element `i` of `output`, the k-th, may be from the reference.
+double tolerance(const Trial& trial, size_t k, size_t i, const Tensor& output, double growth) {
+  const DType dtype = output.dtype();
   if (!is_floating(dtype)) return 0;
-  DType computed = dtype == DType::f64 ? DType::f64 : DType::f32;
-  double denormal = dtype == DType::f16 ? 0x1p-24 : dtype == DType::bf16 ? 0x1p-133 : 0x1p-148;
-  double smallest = computed == DType::f64 ? 0x1p-1074 : 0x1p-149;
+  const double size = std::fabs(trial.expected[k].values[i]), last = underflow(dtype, output.device());
+  if (trial.exact) return size < smallest_normal(dtype) && last > size ? size : 0;
+  const DType computed = dtype == DType::f64 ? DType::f64 : DType::f32;
   // The reference rounds in double itself, hence twice the terms.
-  return unit_roundoff(dtype) * std::fabs(trial.expected[k].values[i]) * 1.01 + denormal +
-         2 * (trial.terms + 1) * growth * (unit_roundoff(computed) * trial.scale[k].values[i] + smallest);
+  return unit_roundoff(dtype) * size * 1.01 + last +
+         2 * (trial.terms + 1) * growth *
+             (unit_roundoff(computed) * trial.scale[k].values[i] + underflow(computed, output.device()));
 }
 
 bool close(double value, double wanted, double allowed) {
   if (std::isnan(wanted)) return std::isnan(value);
   if (std::isinf(wanted)) return value == wanted;
   return std::fabs(value - wanted) <= allowed;
+}
+
+/// The reference's value, as far as the dtype has room for it.
+double wanted_value(const Trial& trial, size_t k, size_t i, DType dtype) {
+  const double wanted = trial.expected[k].values[i], stored = rounded(wanted, dtype);
+  return is_floating(dtype) && !std::isinf(stored) ? wanted : stored;
+}
+
+bool is_right(const Trial& trial, size_t k, size_t i, double value, const Tensor& output, double growth) {
+  return close(value, wanted_value(trial, k, i, output.dtype()), tolerance(trial, k, i, output, growth));
+}
+
+/// Whether a value on `cpu` lies between what the reference makes of the inputs and what it makes of them
+/// with zeros for subnormal numbers.
+bool right_if_flushed(const Trial& trial, size_t k, size_t i, double value, const Tensor& output,
+                      double growth) {
+  if (output.device().kind != DeviceKind::cpu || !trial.flushed) return false;
+  if (is_right(*trial.flushed, k, i, value, output, growth)) return true;
+  const double one = wanted_value(trial, k, i, output.dtype()),
+               other = wanted_value(*trial.flushed, k, i, output.dtype());
+  return is_floating(output.dtype()) && std::min(one, other) <= value && value <= std::max(one, other);
 }
 
 /// Whether NaN is right whatever the reference says: a variant that adds and subtracts its inputs before it
@@ -132,7 +193,7 @@ bool accepted(const Trial& trial, size_t k, size_t i, double value, const std::v
               double growth) {
   if (!trial.op.accepts || is_floating(outputs[k].dtype())) return false;
   return trial.op.accepts(trial.inputs, trial.test_case.attributes, int(k), int64_t(i), value,
-                          tolerance(trial, 0, i, outputs[0].dtype(), growth));
+                          tolerance(trial, 0, i, outputs[0], growth));
 }
 
 /// Compares one output with the reference; returns the message of the first difference.
@@ -141,13 +202,14 @@ std::string compare(const Trial& trial, size_t k, const std::vector<Tensor>& out
   auto values = output.to_doubles();
   const bool nan_is_right = may_lose_infinities(trial, growth);
   for (size_t i = 0; i < values.size(); ++i) {
-    double wanted =
-        rounded(trial.expected[k].values[i], is_floating(output.dtype()) ? DType::f64 : output.dtype());
-    double allowed = tolerance(trial, k, i, output.dtype(), growth);
     if (nan_is_right && (std::isnan(values[i]) || !is_floating(output.dtype()))) continue;
-    if (!close(values[i], wanted, allowed) && !accepted(trial, k, i, values[i], outputs, growth))
-      return fmt::format("output {} element {} is {:.9g}, the reference {:.9g}, allowed {:.2g}", k, i,
-                         values[i], wanted, allowed);
+    if (is_right(trial, k, i, values[i], output, growth) ||
+        right_if_flushed(trial, k, i, values[i], output, growth) ||
+        accepted(trial, k, i, values[i], outputs, growth))
+      continue;
+    return fmt::format("output {} element {} is {:.9g}, the reference {:.9g}, allowed {:.2g}", k, i,
+                       values[i], wanted_value(trial, k, i, output.dtype()),
+                       tolerance(trial, k, i, output, growth));
   }
   return "";
 }
@@ -237,6 +299,7 @@ void execute(const Trial& trial, const Run& run, const Variant& variant, Device 
   Scratch scratch(device);
   Call call{all.first(run.inputs.size()), all.subspan(run.inputs.size()), trial.test_case.attributes,
             device.kind == DeviceKind::cpu ? nullptr : runtime(device).stream(), &scratch};
+  ComputeScope scope(device.kind);
   variant.run(call);
   runtime(device).synchronize();
 }

@@ -13,6 +13,10 @@ DType dtype_of_input(const TestInput& input, DType under_test) {
   return input.dtype[size_t(under_test) % input.dtype.size()];
 }
 
+double smallest_normal(DType dtype) {
+  return dtype == DType::f64 ? 0x1p-1022 : dtype == DType::f16 ? 0x1p-14 : 0x1p-126;
+}
+
 double rounded(double value, DType dtype) {
   return with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -38,6 +42,14 @@ bool is_special(const TestFill& fill) {
   return fill.kind == TestFill::with_nan || fill.kind == TestFill::with_infinity;
 }
 
+/// Every second of input 0, every third of input 1, …: alone, and with those of other inputs.
+void make_some_subnormal(std::vector<double>& values, const TestFill& fill, int index, DType dtype) {
+  for (size_t i = 0; i < values.size(); i += size_t(index) + 2) {
+    const double size = smallest_normal(dtype) * double(i % 97 + 1) / 98;
+    values[i] = fill.low < 0 && i % 5 < 2 ? -size : size;
+  }
+}
+
 /// Few enough that most results are ordinary numbers still.
 void make_some_special(std::vector<double>& values, const TestFill& fill) {
   constexpr size_t kFirst = 100, kStep = 211;
@@ -52,7 +64,8 @@ void fill_values(std::vector<double>& values, const TestFill& fill, int index, b
   if (fill.kind == TestFill::apart) return fill_apart(values, fill, index, random);
   for (double& value : values) {
     double u = double(random() >> 11) * 0x1p-53;
-    if (fill.kind == TestFill::uniform || is_special(fill)) value = fill.low + u * (fill.high - fill.low);
+    if (fill.kind == TestFill::uniform || fill.kind == TestFill::with_subnormal || is_special(fill))
+      value = fill.low + u * (fill.high - fill.low);
     if (fill.kind == TestFill::integers) value = std::floor(fill.low + u * (fill.high - fill.low + 1));
     if (fill.kind == TestFill::constant) value = fill.low;
   }
@@ -66,6 +79,8 @@ ReferenceTensor fill_input(const TestInput& input, Layout layout, int index, DTy
   tensor.defined = input.defined;
   std::mt19937_64 random(seed * 1000003 + index);
   fill_values(tensor.values, input.fill, index, is_floating(dtype), random);
+  if (input.fill.kind == TestFill::with_subnormal)
+    make_some_subnormal(tensor.values, input.fill, index, dtype);
   for (double& value : tensor.values) {
     if (!is_floating(dtype)) value = std::trunc(value);
     if (dtype == DType::u8) value = std::fabs(value);

@@ -41,6 +41,9 @@ ReferenceTensor fill_input(const TestInput& input, Layout layout, int index, DTy
 /// The same values as a tensor on `device`, in a layout.
 Tensor to_tensor(const ReferenceTensor& values, Layout layout, DType dtype, Device device);
 
+/// The smallest normal number of a floating dtype; of f32 for others.
+double smallest_normal(DType dtype);
+
 /// A value stored as `dtype` and read back.
 double rounded(double value, DType dtype);
 

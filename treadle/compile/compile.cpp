@@ -8,6 +8,7 @@
 #include "treadle/compile/buckets.h"
 #include "treadle/compile/entry.h"
 #include "treadle/core/error.h"
+#include "treadle/core/floating_point.h"
 #include "treadle/core/log.h"
 #include "treadle/graph/settings.h"
 
@@ -120,6 +121,7 @@ class CompiledFunction::State {
   template <class F>
   void serve(std::span<const Tensor> arguments, F&& run) {
     check_arguments(arguments);
+    FloatingPointScope scope(Subnormals::keep);  // recording leaves no flags to the caller either
     std::unique_lock running(running_, std::defer_lock);
     auto entry = find(arguments, true);
     if (!entry) {

@@ -9,6 +9,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/log.h"
 #include "treadle/core/runtime.h"
+#include "treadle/graph/compute_scope.h"
 #include "treadle/graph/select.h"
 
 namespace treadle {
@@ -379,6 +380,7 @@ void ProgramInstance::replay() {
 }
 
 void ProgramInstance::run(std::span<const Tensor> arguments, std::span<Tensor> results) {
+  ComputeScope scope(program_->device.kind);
   if (scratch_grew_) {
     graph_.reset();  // it has the old addresses
     plan_scratch();
@@ -488,6 +490,7 @@ void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool me
   bind(arguments);
   bool open = choose_by_rule();
   if (!open || !measure) return;
+  ComputeScope scope(program_->device.kind);
   for (const HostWork& work : program_->host_work) write_numbers(work);
   send_numbers();
   Copies copies(*this);

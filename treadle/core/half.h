@@ -1,11 +1,41 @@
 /// Float16 and BFloat16: two-byte storage types that compute in float and round to nearest even after each
-/// operation.
+/// operation; doubles and integers are rounded once too.
 #pragma once
 
 #include <bit>
+#include <cmath>
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace treadle {
+
+/// A double rounded to float, to the neighbour with an odd last bit where it is inexact: rounding that to a
+/// type whose significand is at least two bits shorter gives what rounding the double at once would. Boldo
+/// and Melquiond, Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd, 2008.
+inline float round_to_odd(double exact) {
+  const float nearest = static_cast<float>(exact);
+  if (static_cast<double>(nearest) == exact || std::isnan(exact) || std::isinf(nearest)) return nearest;
+  const uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  if ((bits & 1u) != 0) return nearest;
+  const bool rounded_away = std::fabs(static_cast<double>(nearest)) > std::fabs(exact);
+  return std::bit_cast<float>(rounded_away ? bits - 1 : bits + 1);
+}
+
+/// The same for integers; those of more than 53 bits are rounded to odd in double first.
+template <std::integral T>
+float round_to_odd(T value) {
+  if constexpr (sizeof(T) <= 2) {
+    return static_cast<float>(value);
+  } else if constexpr (sizeof(T) == 4) {
+    return round_to_odd(static_cast<double>(value));
+  } else {
+    constexpr T kExact = T{1} << 53, kLost = (T{1} << 11) - 1;
+    const bool exact = value <= kExact && (std::is_unsigned_v<T> || value >= T{0} - kExact);
+    const T kept = exact ? value : T((value >> 11 | T((value & kLost) != 0)) << 11);
+    return round_to_odd(static_cast<double>(kept));
+  }
+}
 
 /// IEEE 754 binary16.
 struct Float16 {
@@ -13,6 +43,9 @@ struct Float16 {
 
   Float16() = default;
   Float16(float value) : bits(round(value)) {}
+  Float16(double value) : bits(round(round_to_odd(value))) {}
+  template <std::integral T>
+  Float16(T value) : bits(round(round_to_odd(value))) {}
   operator float() const { return widen(bits); }
 
   static Float16 from_bits(uint16_t bits) {
@@ -54,6 +87,9 @@ struct BFloat16 {
 
   BFloat16() = default;
   BFloat16(float value) : bits(round(value)) {}
+  BFloat16(double value) : bits(round(round_to_odd(value))) {}
+  template <std::integral T>
+  BFloat16(T value) : bits(round(round_to_odd(value))) {}
   operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
 
   static BFloat16 from_bits(uint16_t bits) {

@@ -13,6 +13,7 @@
 
 #include "treadle/core/affinity.h"
 #include "treadle/core/error.h"
+#include "treadle/core/floating_point.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -48,6 +49,7 @@ struct Job {
   void* context;
   int64_t count;
   int parts;
+  FloatingPointState floating_point;  ///< the caller's: every part computes in it
 };
 
 /// Binds the pool's threads to cores, and lets them go when one of them often waits for its core: then
@@ -222,6 +224,7 @@ class Pool {
   void take(int index) {
     uint64_t state = slots_[index].part.load(std::memory_order_relaxed);
     if (state % 2 == 1 || !slots_[index].part.compare_exchange_strong(state, state + 1)) return;
+    job_.floating_point.apply();
     run_part(index);
     if (remaining_.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
         caller_parked_.load(std::memory_order_seq_cst))
@@ -330,7 +333,7 @@ void run_parallel(int64_t count, int64_t grain, RangeFunction function, void* co
     Inside inside;
     static_cast<Wrapped*>(w)->function(static_cast<Wrapped*>(w)->context, begin, end);
   };
-  existing_pool().run({guarded, &wrapped, count, int(wanted)});
+  existing_pool().run({guarded, &wrapped, count, int(wanted), FloatingPointState::current()});
 }
 
 }  // namespace detail

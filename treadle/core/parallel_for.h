@@ -49,7 +49,8 @@ inline int64_t parts_worth(int64_t work, int64_t worth_a_thread) {
 /// Calls f(begin, end) on disjoint ranges that cover [0, count): one range per thread, each of at least
 /// `grain` items, cut at the same places for the same count and thread number. Ranges are never empty. A
 /// nested call, and one made while another thread is inside parallel_for, runs inline as one range: results
-/// must not depend on the cuts. The first exception is rethrown.
+/// must not depend on the cuts. All compute in the caller's floating-point environment. The first exception
+/// is rethrown.
 template <class F>
 void parallel_for(int64_t count, int64_t grain, F&& f) {
   using Function = std::remove_reference_t<F>;

@@ -3,6 +3,7 @@
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/compute_scope.h"
 #include "treadle/graph/op.h"
 #include "treadle/graph/recording.h"
 #include "treadle/graph/select.h"
@@ -70,7 +71,9 @@ void run(const Op& op, const std::vector<Tensor>& inputs, const std::vector<Tens
   std::span<const TensorView> all(views);
   Call call{all.first(inputs.size()), all.subspan(inputs.size()), attributes,
             device.kind == DeviceKind::cpu ? nullptr : runtime(device).stream(), &workspace};
-  select_variant(op, call, device.kind).run(call);
+  const Variant& variant = select_variant(op, call, device.kind);
+  ComputeScope scope(device.kind);
+  variant.run(call);
 }
 
 std::vector<TensorSpec> specs_of(const std::vector<Tensor>& tensors) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "treadle/core/error.h"
+#include "treadle/core/floating_point.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/recording.h"
 #include "treadle/graph/registry.h"
@@ -347,6 +348,7 @@ void Tensor::backward(const Tensor& upstream, bool retain_graph) const {
   BackwardPass pass(retain_graph, upstream);
   Edge start = state->node ? Edge{state->node, state->output_index, {}} : Edge{{}, 0, handle()->autograd};
   pass.send(start, upstream.defined() ? upstream : current ? current->ones_like(*this) : one_like(*this));
+  FloatingPointScope scope(Subnormals::keep);  // containers compute too
   pass.run();
   if (current) current->end_backward();
   if (!current || current->calls_hooks()) pass.call_hooks();

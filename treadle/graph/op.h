@@ -95,11 +95,12 @@ struct Saved {
 struct TestFill {
   enum Kind {
     apart,  ///< distinct values spread over [low, high], in seeded random order, never a multiple of the step
-    uniform,       ///< seeded uniform in [low, high)
-    integers,      ///< seeded integers in [low, high]
-    constant,      ///< low
-    with_nan,      ///< as uniform, with a few NaN
-    with_infinity  ///< as uniform, with a few infinities of both signs
+    uniform,        ///< seeded uniform in [low, high)
+    integers,       ///< seeded integers in [low, high]
+    constant,       ///< low
+    with_nan,       ///< as uniform, with a few NaN
+    with_infinity,  ///< as uniform, with a few infinities of both signs
+    with_subnormal  ///< as uniform, some below the smallest normal number of the dtype
   } kind = apart;
   double low = -2, high = 2;
 };
@@ -124,12 +125,15 @@ struct TestCase {
   Attributes attributes = {};
 };
 
-/// How rounding errors of a variant are bounded against the reference.
+/// How rounding errors of a variant are bounded against the reference. Where subnormal numbers are flushed,
+/// each rounding may be off by the smallest normal number too, and a subnormal input counts as any number
+/// between itself and zero.
 struct ErrorModel {
   enum Scale {
     result,           ///< |result|
     absolute_inputs,  ///< the reference on the inputs' absolute values: sums of products
-    largest_input     ///< the largest |input| (cancellation inside a formula)
+    largest_input,    ///< the largest |input| (cancellation inside a formula)
+    exact             ///< none: the reference rounds as the variants do
   } scale = result;
   /// Roundings per result: the length of its sum, or the ulps of its formula.
   double terms = 2;

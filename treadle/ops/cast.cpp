@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+#include <limits>
+
 #include "treadle/graph/registry.h"
 #include "treadle/ops/cast_options.h"
 #include "treadle/ops/pointwise_layout.h"
@@ -14,26 +17,49 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   return {pointwise_output("cast", inputs, attributes.as<CastOptions>().dtype)};
 }
 
-/// What an element becomes when it is stored as T and read back.
-template <class T>
-double through(double value) {
-  if constexpr (std::is_same_v<T, bool>)
-    return value != 0;
-  else
-    return double(T(value));
+/// `digits`: of the significand, the leading one included; 2^lowest: the smallest normal number.
+struct FloatFormat {
+  int digits, lowest;
+};
+
+/// The number of a format nearest to x, ties to the even one. Scaling by powers of two is exact.
+double nearest(double x, FloatFormat format) {
+  if (x == 0 || !std::isfinite(x)) return x;
+  const int last_bit = std::max(std::ilogb(x), format.lowest) + 1 - format.digits;
+  const double y = std::ldexp(std::nearbyint(std::ldexp(x, -last_bit)), last_bit);
+  const bool overflows = std::fabs(y) >= std::ldexp(1.0, 2 - format.lowest);
+  return overflows ? std::copysign(std::numeric_limits<double>::infinity(), x) : y;
+}
+
+/// What an element becomes when it is stored as `dtype` and read back; nothing of it is what variants call.
+double through(double value, DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return value;
+    case DType::f32:
+      return nearest(value, {24, -126});
+    case DType::f16:
+      return nearest(value, {11, -14});
+    case DType::bf16:
+      return nearest(value, {8, -126});
+    case DType::boolean:
+      return value != 0;
+    default:
+      return std::trunc(value);
+  }
 }
 
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
   ReferenceTensor y = inputs[0];
-  with_type(attributes.as<CastOptions>().dtype, [&](auto tag) {
-    for (double& value : y.values) value = through<typename decltype(tag)::type>(value);
-  });
+  for (double& value : y.values) value = through(value, attributes.as<CastOptions>().dtype);
   return {y};
 }
 
 std::vector<Tensor> gradient(const GradientContext& context) {
   return {cast(context.upstream(), context.input_spec(0).dtype)};
 }
+
+ErrorModel error_model(Specs, const Attributes&) { return {ErrorModel::exact, 0}; }
 
 std::vector<TestCase> cases() {
   std::vector<TestCase> list;
@@ -48,6 +74,12 @@ std::vector<TestCase> cases() {
     };
     add("", {5, 203}, TestLayout::contiguous);
     add(" transposed", {5, 7, 3}, TestLayout::transposed);
+    TestInput fractions{{1201}, {TestFill::uniform, 0, 127}}, small{{7, 59}, {TestFill::with_subnormal}};
+    fractions.differentiable = small.differentiable = false;
+    const Attributes options = Attributes::of(CastOptions{dtype});
+    list.push_back({fmt::format("to {} fractions", name_of(dtype)), {fractions}, options});
+    if (is_floating(dtype) || dtype == DType::boolean)
+      list.push_back({fmt::format("to {} subnormal", name_of(dtype)), {small}, options});
   }
   return list;
 }
@@ -85,7 +117,8 @@ void register_cast(Registry& registry) {
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,
-                .cases = cases});
+                .cases = cases,
+                .error = error_model});
   registry.add_variant("cast", {.name = "loop", .device = DeviceKind::cpu, .run = run});
 }
 

@@ -13,7 +13,7 @@ __global__ void arange_naive(Strided<2> nest, double start, double step, T* y) {
   if (i >= nest.numel) return;
   int64_t o[2];
   nest.offsets(i, o);
-  y[o[1]] = T(static_cast<Compute<T>>(start + double(o[0]) * step));
+  y[o[1]] = T(start + double(o[0]) * step);
 }
 
 void run_fill(const Call& call) {

@@ -83,7 +83,10 @@ std::vector<TestCase> cases() {
                 TestLayout b_layout = kPlain) {
     return TestCase{label, {{a, {}, a_layout}, {b, {}, b_layout}}, {}};
   };
-  return {two("one", {1, 1}, {1, 1}),
+  TestInput small{{9, 70}, {TestFill::with_subnormal}}, one{{70, 33}};
+  small.differentiable = one.differentiable = false;
+  return {{"subnormal", {small, one}, {}},
+          two("one", {1, 1}, {1, 1}),
           two("odd", {5, 7}, {7, 3}),
           two("tiles", {33, 40}, {40, 65}),
           two("several threads", {20, 37}, {37, 300}),

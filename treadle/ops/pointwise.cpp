@@ -101,6 +101,14 @@ TestInput some_nan(const Shape& shape) {
   return input;
 }
 
+/// Numbers of the tested range, and some whose result may be that of zero.
+template <class F>
+TestInput subnormal_input(const Shape& shape) {
+  TestInput input{shape, {TestFill::with_subnormal, F::kLow, F::kHigh}};
+  input.differentiable = false;
+  return input;
+}
+
 template <class F>
 std::vector<TestCase> unary_cases() {
   // A single value must be one where the derivative is not 0.
@@ -120,6 +128,7 @@ std::vector<TestCase> unary_cases() {
   add("channels_last", {2, 3, 5, 7}, TestLayout::channels_last);
   list.push_back({"whole numbers", {whole_numbers<F>({37})}, Attributes::of(F{})});
   list.push_back({"NaN", {some_nan<F>({523})}, Attributes::of(F{})});
+  list.push_back({"subnormal", {subnormal_input<F>({1031})}, Attributes::of(F{})});
   return list;
 }
 
@@ -141,7 +150,8 @@ std::vector<TestCase> binary_cases() {
           {"whole numbers", {whole_numbers<F>({7, 31}), whole_numbers<F>({7, 31})}, Attributes::of(F{})},
           {"NaN", {some_nan<F>({2, 523}), whole_numbers<F>({523})}, Attributes::of(F{})},
           {"NaN behind", {whole_numbers<F>({2, 523}), some_nan<F>({2, 523})}, Attributes::of(F{})},
-          {"NaN twice", {some_nan<F>({523}), some_nan<F>({523})}, Attributes::of(F{})}};
+          {"NaN twice", {some_nan<F>({523}), some_nan<F>({523})}, Attributes::of(F{})},
+          {"subnormal", {subnormal_input<F>({7, 23}), subnormal_input<F>({23})}, Attributes::of(F{})}};
 }
 
 template <class F>
@@ -152,7 +162,10 @@ std::vector<TestCase> comparison_cases() {
           {"transposed", {{{4, 5}, fill, TestLayout::transposed}, {{4, 5}, fill}}, Attributes::of(F{})},
           {"NaN", {some_nan<F>({523}), {{523}, fill}}, Attributes::of(F{})},
           {"NaN twice", {some_nan<F>({523}), some_nan<F>({523})}, Attributes::of(F{})},
-          {"empty", {{{0}, fill}, {{1}, fill}}, Attributes::of(F{})}};
+          {"empty", {{{0}, fill}, {{1}, fill}}, Attributes::of(F{})},
+          {"subnormal",
+           {{{40, 26}, {TestFill::with_subnormal}}, {{40, 26}, {TestFill::constant, 0}}},
+           Attributes::of(F{})}};
 }
 
 std::vector<TestCase> where_cases() {

@@ -132,7 +132,9 @@ void run_cooperative(const KernelLaunch& launch, Schedule schedule) {
   const BlockOrder order(schedule, blocks);
   GridBarrier barrier(static_cast<unsigned>(blocks));
   FirstFailure failure;
+  const auto floating_point = FloatingPointState::current();
   const auto run_one = [&](uint64_t k) {
+    floating_point.apply();
     note_failure(failure, k, [&] {
       this_threads_executor().begin_grid(launch, schedule, &barrier);
       this_threads_executor().run_block(order[k]);

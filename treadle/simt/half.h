@@ -52,8 +52,8 @@ template <HalfPair P> P operator*(P a, P b) { return {a.x * b.x, a.y * b.y}; }
 
 inline __half __float2half(float x) { return x; }
 inline __half __float2half_rn(float x) { return x; }
-inline __half __double2half(double x) { return static_cast<float>(x); }
-inline __half __int2half_rn(int x) { return static_cast<float>(x); }
+inline __half __double2half(double x) { return x; }
+inline __half __int2half_rn(int x) { return x; }
 inline float __half2float(__half x) { return x; }
 inline int __half2int_rn(__half x) { return __float2int_rn(x); }
 inline unsigned short __half_as_ushort(__half x) { return x.bits; }
@@ -115,23 +115,15 @@ template <HalfPair P> P __hmax2(P a, P b) { return {__hmax(a.x, b.x), __hmax(a.y
 template <HalfPair P> P __hmin2(P a, P b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
 // clang-format on
 
-/// A double rounded to float with the last bit forced to 1 where it was inexact: rounding that to a half
-/// type, whose significand is at least two bits shorter, gives what rounding the double at once would.
-inline float round_to_odd(double exact) {
-  const float nearest = static_cast<float>(exact);
-  if (static_cast<double>(nearest) == exact || std::isnan(exact) || std::isinf(nearest)) return nearest;
-  uint32_t bits = std::bit_cast<uint32_t>(nearest);
-  if ((bits & 1u) != 0) return nearest;
-  const bool rounded_away = std::fabs(static_cast<double>(nearest)) > std::fabs(exact);
-  bits = rounded_away ? bits - 1 : bits + 1;
-  return std::bit_cast<float>(bits);
-}
-
-/// a·b + c with one rounding: product and sum are exact in double but for a sum whose terms differ by more
-/// than its 53 bits.
+/// a·b + c with one rounding: the product is exact in double, and the sum is rounded to odd by what it lost
+/// (Knuth's two-sum).
 template <HalfType T>
 T __hfma(T a, T b, T c) {
-  return T(round_to_odd(double{float(a)} * double{float(b)} + double{float(c)}));
+  const double product = double{float(a)} * double{float(b)}, addend = float(c), sum = product + addend;
+  const double taken = sum - product, lost = (product - (sum - taken)) + (addend - taken);
+  const auto bits = std::bit_cast<uint64_t>(sum);
+  if (!(std::fabs(lost) > 0) || (bits & 1u) != 0) return T(sum);
+  return T(std::bit_cast<double>((lost > 0) == (sum > 0) ? bits + 1 : bits - 1));
 }
 
 template <HalfPair P>

@@ -18,6 +18,7 @@ void WorkerPool::run(unsigned helpers, const std::function<void()>& task) {
     const std::lock_guard lock(mutex_);
     add_threads(helpers);
     task_ = &task;
+    floating_point_ = FloatingPointState::current();
     wanted_ = helpers;
     ++round_;
   }
@@ -36,6 +37,7 @@ void WorkerPool::add_threads(unsigned count) {
 void WorkerPool::work() {
   uint64_t seen = 0;
   while (wait_for_task(seen)) {
+    floating_point_.apply();
     (*task_)();
     const std::lock_guard lock(mutex_);
     if (--working_ == 0) done_.notify_all();

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "treadle/core/floating_point.h"
 #include "treadle/simt/target.h"
 
 namespace treadle::TREADLE_TARGET {
@@ -18,7 +19,8 @@ class WorkerPool {
   ~WorkerPool();
 
   /// Runs `task` on the calling thread and on `helpers` others; returns when all are done. `task` must not
-  /// throw. When the pool is busy with another thread's task, the caller runs alone.
+  /// throw; it finds the caller's floating-point environment. When the pool is busy with another thread's
+  /// task, the caller runs alone.
   void run(unsigned helpers, const std::function<void()>& task);
 
  private:
@@ -31,8 +33,9 @@ class WorkerPool {
   std::condition_variable wake_, done_;
   std::vector<std::thread> threads_;
   const std::function<void()>* task_ = nullptr;
-  unsigned wanted_ = 0;   ///< helpers that have yet to take the task
-  unsigned working_ = 0;  ///< helpers that have taken it and are not done
+  FloatingPointState floating_point_{};  ///< the caller's
+  unsigned wanted_ = 0;                  ///< helpers that have yet to take the task
+  unsigned working_ = 0;                 ///< helpers that have taken it and are not done
   uint64_t round_ = 0;
   bool stop_ = false;
 };
