@@ -205,7 +205,7 @@ int run(const GridBench& bench) {
   for (const ConvShape& shape : conv_grid(bench.batch, 1e9 * bench.most_gflop, num_threads())) {
     if (shape.name().find(bench.only) == std::string::npos) continue;
     rows.push_back(measure(shape, pass, bench));
-    if (on_terminal()) fmt::print(stderr, "{}: {:.2f}×\n", shape.name(), rows.back().chosen_ratio());
+    if (on_terminal()) print_error(fmt::format("{}: {:.2f}×", shape.name(), rows.back().chosen_ratio()));
   }
   require<ValueError>(!rows.empty(), "no shape's name holds '{}'", bench.only);
   if (bench.json)

@@ -45,7 +45,7 @@ int run(const Options& options) {
   if (options.json) {
     nlohmann::json object = {
         {"checkpoint", options.checkpoint},  {"model", model.checkpoint.model}, {"data", data},
-        {"test_accuracy", result.accuracy},  {"test_loss", result.loss},        {"images", images},
+        {"test_accuracy", result.accuracy},  {"test_loss", result.loss},        {"test_images", images},
         {"images_in_test_set", test.size()}, {"correct", result.correct},       {"total", result.total}};
     print_json(object);
     return kSuccess;

@@ -34,7 +34,7 @@ constexpr Subcommand kSubcommands[] = {
 };
 
 int fail(int code, const std::exception& error) {
-  fmt::print(stderr, "treadle: {}\n", error.what());
+  print_error(fmt::format("treadle: {}", error.what()));
   return code;
 }
 
@@ -55,7 +55,7 @@ int guarded(const Action& action) {
 
 int usage(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == int(CLI::ExitCodes::Success)) return app.exit(error, std::cout, std::cerr);
-  fmt::print(stderr, "{}\n", usage_message(app, error));
+  print_error(usage_message(app, error));
   return kUsage;
 }
 

@@ -101,7 +101,7 @@ nlohmann::json predict(const Options& options, LoadedModel& model, Classifier& c
     return {{"image", path}, {"predictions", json_of(best)}};
   } catch (const Error& error) {
     std::fflush(stdout);  // in the order of the images
-    fmt::print(stderr, "treadle: {}\n", error.what());
+    print_error(fmt::format("treadle: {}", error.what()));
     return {{"image", path}, {"error", error.what()}};
   }
 }

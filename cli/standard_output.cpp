@@ -17,6 +17,8 @@ void print_json(const nlohmann::json& object) {
   fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+void print_error(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
+
 /// Open for reading only: the system gives the lowest free number, and writing to it is an error.
 void occupy_standard_streams() {
   for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -31,8 +33,8 @@ int finish_output(int code) {
   const bool flushed = std::fflush(stdout) == 0;
   const int reason = errno;
   if (flushed && !failed_before) return code;
-  fmt::print(stderr, "treadle: cannot write to standard output{}{}\n", flushed ? "" : ": ",
-             flushed ? "" : std::strerror(reason));
+  print_error(fmt::format("treadle: cannot write to standard output{}{}", flushed ? "" : ": ",
+                          flushed ? "" : std::strerror(reason)));
   return code == kSuccess ? kFailed : code;
 }
 

@@ -1,12 +1,16 @@
-/// What the program writes to standard output: one JSON object, and whether all of it arrived.
+/// What the program writes to its standard streams: a JSON object, errors, and whether all output arrived.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 namespace treadle::cli {
 
 /// Prints the object on a line of its own. Bytes that are no UTF-8, as file names may hold, become U+FFFD.
 void print_json(const nlohmann::json& object);
+
+/// Writes a line to stderr: an error's sentence. One that cannot be written is no further error.
+void print_error(const std::string& line);
 
 /// Standard streams that the caller has closed are opened again, so that no file of ours gets their numbers;
 /// what is written to them fails. Call it first.

@@ -1,11 +1,11 @@
 #include "cli/terminal_line.h"
 
-#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -60,13 +60,10 @@ std::string fit_line(std::vector<LinePart> parts, int width) {
 }
 
 void draw_terminal_line(const std::string& text) {
-  fmt::print(stderr, "\r\033[K{}", cut_to_width(text, terminal_width() - 1));
-  std::fflush(stderr);
+  // One call, and no error when the terminal is gone.
+  std::fputs(("\r\033[K" + cut_to_width(text, terminal_width() - 1)).c_str(), stderr);
 }
 
-void clear_terminal_line() {
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
-}
+void clear_terminal_line() { std::fputs("\r\033[K", stderr); }
 
 }  // namespace treadle::cli

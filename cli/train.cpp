@@ -219,7 +219,7 @@ class Training {
   }
 
   int interrupted(const TrainingRun& run, const FitResult& result) const {
-    print_if_possible([&] { fmt::print(stderr, "treadle: {}\n", interruption_text(run, result)); });
+    print_error("treadle: " + interruption_text(run, result));
     return kInterrupted;
   }
 

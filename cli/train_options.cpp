@@ -4,6 +4,7 @@
 
 #include "cli/option_checks.h"
 #include "treadle/core/error.h"
+#include "treadle/core/nearest_name.h"
 #include "treadle/models/model.h"
 #include "treadle/optim/optimizer.h"
 
@@ -26,13 +27,13 @@ constexpr Preset kPresets[] = {
 };
 
 const Preset& find_preset(const std::string& name, const std::string& model) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Preset& preset : kPresets) {
     if (!preset.model.empty() && preset.model != model) continue;
     if (preset.name == name) return preset;
-    known += fmt::format(" {}", preset.name);
+    known.emplace_back(preset.name);
   }
-  throw ValueError(fmt::format("{} has no preset called '{}'; known are:{}", model, name, known));
+  throw ValueError(unknown_name(model + " has no preset called", name, known));
 }
 
 void add_recipe(CLI::App& app, TrainOptions& o) {

@@ -14,10 +14,9 @@ namespace {
 
 std::string accuracy_text(double accuracy) { return fmt::format("{} ({:.4f})", percent(accuracy), accuracy); }
 
-/// Says so when --limit-batches cut the test set.
-std::string tested_on(const TrainingRun& run, const Evaluation& test) {
-  return share_of_test_set(std::accumulate(test.total.begin(), test.total.end(), int64_t(0)),
-                           run.data.test.size());
+/// Fewer than the test set has when --limit-batches cuts it.
+int64_t test_images(const Evaluation& test) {
+  return std::accumulate(test.total.begin(), test.total.end(), int64_t(0));
 }
 
 std::string saved_text(const TrainingRun& run, const FitResult& result) {
@@ -52,7 +51,7 @@ void report(const TrainingRun& run, const FitResult& result, double seconds) {
     fmt::print("validation accuracy {}, the best, after epoch {}\n",
                accuracy_text(result.validation.accuracy), result.best_epoch);
   fmt::print("test accuracy {}, test loss {:.4f}{}\n", accuracy_text(result.test.accuracy), result.test.loss,
-             tested_on(run, result.test));
+             share_of_test_set(test_images(result.test), run.data.test.size()));
   fmt::print("{} images/s (median step), {:.1f} s training, {:.1f} s in all\n{}\n",
              with_commas(int64_t(result.images_per_second)), result.train_seconds, seconds,
              saved_text(run, result));
@@ -71,6 +70,8 @@ nlohmann::json json_of(const TrainingRun& run, const FitResult& result, double s
           {"validation_accuracy", validation_accuracy},
           {"test_accuracy", result.test.accuracy},
           {"test_loss", result.test.loss},
+          {"test_images", test_images(result.test)},
+          {"images_in_test_set", run.data.test.size()},
           {"train_seconds", result.train_seconds},
           {"total_seconds", seconds},
           {"images_per_second", result.images_per_second},

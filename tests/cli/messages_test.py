@@ -44,6 +44,7 @@ class Names(ProgramTest):
         self.assert_fails(self.train("--optimizer", "adm"), 2, "--optimizer: there is no 'adm'; did you mean 'adam'?")
         self.assert_fails(self.train("--schedule", "cosin"), 2, "--schedule: there is no 'cosin'; did you mean 'cosine'?")
         self.assert_fails(self.train("--device", "tpu"), 2, "'tpu'")
+        self.assert_fails(self.train("--preset", "baselin"), 2, "mlp has no preset called 'baselin'; did you mean 'baseline'?")
         self.assert_fails(run("bench", "op", "relu", "--dtype", "f33"), 2, "no dtype is called 'f33'; did you mean 'f32'?")
         self.assertFalse((self.folder / "run").exists())
 
@@ -126,10 +127,13 @@ class Values(ProgramTest):
         self.train("--epochs", 1)
         limited = ["eval", self.folder / "run", "--data", self.data, "--limit-batches", 2, "--batch-size", 8]
         report = last_json(run(*limited, "--json"))
-        self.assertEqual((report["images"], report["images_in_test_set"]), (16, 32))
+        self.assertEqual((report["test_images"], report["images_in_test_set"]), (16, 32))
         self.assertIn("of the first 16 of 32 test images", run(*limited).stdout)
         whole = run("eval", self.folder / "run", "--data", self.data)
         self.assertNotIn("of the first", whole.stdout)
+        trained = self.train("--epochs", 1, "--batch-size", 4, "--limit-batches", 3, "--json", out="short")
+        self.assertIn("of the first 12 of 32 test images", trained.stdout)
+        self.assertEqual((last_json(trained)["test_images"], last_json(trained)["images_in_test_set"]), (12, 32))
 
 
 class Output(ProgramTest):
@@ -164,6 +168,14 @@ class Output(ProgramTest):
             self.assertEqual(result.returncode, 1, result.stderr)
             self.assertIn("cannot write to standard output: Bad file descriptor", result.stderr)
         self.assertEqual(run("summary", self.folder / "run/last.safetensors").returncode, 0)
+
+    def test_errors_that_cannot_be_written_change_no_exit_code(self):
+        self.train("--epochs", 1)
+        for code, words in ((2, ["trian"]), (2, ["train", "mlp", "--lr", -1]), (1, ["eval", "nowhere"]), (3, ["train", "mlp", "--data", "./no"]),
+                            (1, ["predict", self.folder / "run", "nowhere.png"])):  # fmt: skip
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.DEVNULL, stderr=full)
+            self.assertEqual(result.returncode, code, words)
 
     def test_a_reader_that_has_enough_is_no_error(self):
         """The program ends as others do, by the signal, although its parent ignores that one."""
