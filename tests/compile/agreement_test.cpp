@@ -11,6 +11,7 @@
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/settings.h"
 #include "treadle/models/model.h"
 #include "treadle/ops/cast.h"
 #include "treadle/ops/conv2d.h"
@@ -645,7 +646,7 @@ TEST(Agreement, EmptyBatchesAndOtherLayouts) {
 }
 
 /// The mean over no rows is NaN, and its gradients are zero: sums over no rows.
-TEST(Agreement, TrainingOnAnEmptyBatchLeavesParametersFinite) {
+void train_on_empty_batches() {
   const Tensor y = Tensor::empty({0}, DType::i64);
   for (const ModelInfo& info : known_models())
     for (const std::string& optimizer_name : known_optimizers())
@@ -671,6 +672,16 @@ TEST(Agreement, TrainingOnAnEmptyBatchLeavesParametersFinite) {
                 << info.name << ' ' << optimizer_name << ' ' << model->named_parameters()[i].name;
         }
       }
+}
+
+TEST(Agreement, TrainingOnAnEmptyBatchLeavesParametersFinite) {
+  struct Restore {
+    Settings before = settings();
+    ~Restore() { settings() = before; }
+  } restore;
+  train_on_empty_batches();
+  settings().own_engine_only = true;
+  train_on_empty_batches();
 }
 
 TEST(Agreement, ChannelsLastArgument) {

@@ -85,6 +85,14 @@ TEST(Growth, GradientsThatAddUpNeedOneProgramForTheFirstAndOneForMore) {
   }
 }
 
+TEST(Growth, GradientsFromBeforeAreInputsInPrint) {
+  Tensor w = full({4}, 0).set_requires_grad();
+  auto add = compile([&](Tensor x) { sum(w * x).backward(); }, kUnfused);
+  add(full({4}, 1)), add(full({4}, 1));
+  const std::string text = add.programs().back().program->to_string();
+  EXPECT_NE(text.find("gradient 0:[4]"), std::string::npos) << text;
+}
+
 /// What was given before the last one is written again, unless the caller holds it.
 TEST(Growth, GradientsThatAddUpTakeTurnsInTwoPlaces) {
   Tensor w = full({4}, 0).set_requires_grad();

@@ -21,7 +21,8 @@ std::string buffer_text(const Program& program, int buffer) {
   const ProgramBuffer& b = program.buffers[size_t(buffer)];
   switch (b.kind) {
     case Kind::input:
-      return fmt::format("input {}", b.number);
+      return b.number < program.arguments ? fmt::format("input {}", b.number)
+                                          : fmt::format("gradient {}", b.number - program.arguments);
     case Kind::numbers:
       return fmt::format("numbers {}", b.number);
     case Kind::output:
