@@ -125,12 +125,12 @@ std::optional<Hierarchy> hierarchy_of(const fs::path& root, bool version_2) {
 
 /// Cores granted by one group, out of the files in its folder.
 double quota_in(const fs::path& folder, bool version_2) {
-  double quota = 0, period = 0;
+  long long quota = 0, period = 0;  // microseconds
   if (version_2)
     std::ifstream(folder / "cpu.max") >> quota >> period;  // "max 100000" leaves both at 0
   else if (std::ifstream(folder / "cpu.cfs_quota_us") >> quota)
     std::ifstream(folder / "cpu.cfs_period_us") >> period;
-  return quota > 0 && period > 0 ? quota / period : kUnlimited;
+  return quota > 0 && period > 0 ? double(quota) / double(period) : kUnlimited;
 }
 
 /// The least quota of the process's group and of those above it, as far as they are mounted.

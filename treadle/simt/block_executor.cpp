@@ -51,7 +51,10 @@ BlockExecutor::BlockExecutor() { simt::prepare_thread(main_); }
 BlockExecutor::~BlockExecutor() { give_back_stacks(); }
 
 void BlockExecutor::give_back_stacks() {
-  for (const auto& fiber : fibers_) simt::give_back_fiber_stack(fiber->stack);
+  for (const auto& fiber : fibers_) {
+    simt::end_fiber(fiber->context);
+    simt::give_back_fiber_stack(fiber->stack);
+  }
   fibers_.clear();
   free_fibers_.clear();
 }

@@ -79,7 +79,7 @@ treadle_simt_switch_stack:
 namespace treadle::simt {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t kStackBytes = 256 * 1024;
 #else
 constexpr size_t kStackBytes = 64 * 1024;
@@ -132,6 +132,8 @@ void prepare_fiber(FiberContext& context, FiberStack stack, size_t offset, void 
 #if defined(__SANITIZE_ADDRESS__)
   context.stack = stack;
   __asan_unpoison_memory_region(stack.base, stack.size);
+#elif defined(__SANITIZE_THREAD__)
+  context.history = __tsan_create_fiber(0);
 #endif
 #if defined(TREADLE_SIMT_UCONTEXT)
   getcontext(&context.state);
@@ -162,6 +164,8 @@ void prepare_thread(FiberContext& context) {
   pthread_attr_getstack(&attributes, &base, &context.stack.size);
   pthread_attr_destroy(&attributes);
   context.stack.base = static_cast<char*>(base);
+#elif defined(__SANITIZE_THREAD__)
+  context.history = __tsan_get_current_fiber();
 #else
   static_cast<void>(context);
 #endif

@@ -7,6 +7,8 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#elif defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
 #endif
 #if !defined(__x86_64__) && !defined(__aarch64__)
 #define TREADLE_SIMT_UCONTEXT 1
@@ -38,11 +40,20 @@ struct FiberContext {
 #if defined(__SANITIZE_ADDRESS__)
   FiberStack stack;
   void* fake_stack = nullptr;
+#elif defined(__SANITIZE_THREAD__)
+  void* history = nullptr;                ///< what ThreadSanitizer takes for a thread
 #endif
 };
 
 /// Makes `context` start `entry` on `stack`, `offset` bytes below its end. `entry` must not return.
 void prepare_fiber(FiberContext& context, FiberStack stack, size_t offset, void (*entry)());
+
+/// Forgets a fiber that is not running and will not be resumed.
+inline void end_fiber([[maybe_unused]] FiberContext& context) {
+#if defined(__SANITIZE_THREAD__)
+  __tsan_destroy_fiber(context.history);
+#endif
+}
 
 /// Describes the calling thread's own stack, before it switches to its first fiber.
 void prepare_thread(FiberContext& context);
@@ -53,6 +64,8 @@ extern "C" uint64_t treadle_simt_switch_stack(void** save, void* load, uint64_t 
 inline uint64_t switch_fiber(FiberContext& from, FiberContext& to, uint64_t value) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(&from.fake_stack, to.stack.base, to.stack.size);
+#elif defined(__SANITIZE_THREAD__)
+  __tsan_switch_to_fiber(to.history, 0);  // what ran before the switch happened before what runs after it
 #endif
 #if defined(TREADLE_SIMT_UCONTEXT)
   to.received = value;
