@@ -114,6 +114,33 @@ TEST(Compile, GradientsOfLeavesMadeInsideStayInside) {
   EXPECT_TRUE(f.programs()[0].program->gradients.empty());
 }
 
+/// By absolute numbers: eager and compiled could agree in being wrong.
+TEST(Compile, LeavesDoNotShareAGradient) {
+  Tensor a = Tensor::from({1, 2}, {2}).set_requires_grad(), b = Tensor::from({3, 4}, {2}).set_requires_grad();
+  Tensor seen = Tensor::zeros({2});
+  auto f = compile(
+      [&](Tensor upstream) {
+        a.set_grad({}), b.set_grad({});
+        (a + b).backward(upstream);
+        NoGrad no_grad;
+        fill_(a.grad(), 7);
+        copy_into(seen, b.grad());
+        fill_(b.grad(), 5);
+        return upstream * 1.0;
+      },
+      kDeclared);
+  for (int call = 0; call < 4; ++call) {
+    Tensor upstream = Tensor::from({1, 10}, {2});
+    EXPECT_EQ(f(upstream).to_vector<float>(), (std::vector<float>{1, 10})) << call;
+    EXPECT_EQ(seen.to_vector<float>(), (std::vector<float>{1, 10})) << call;
+    EXPECT_EQ(a.grad().to_vector<float>(), (std::vector<float>{7, 7})) << call;
+    EXPECT_EQ(b.grad().to_vector<float>(), (std::vector<float>{5, 5})) << call;
+    fill_(a.grad(), 0);
+    EXPECT_EQ(b.grad().to_vector<float>(), (std::vector<float>{5, 5})) << call;
+    EXPECT_EQ(upstream.to_vector<float>(), (std::vector<float>{1, 10})) << call;
+  }
+}
+
 TEST(Compile, GradientOfAnInputIsReturned) {
   auto f = compile(
       [](Tensor x) {

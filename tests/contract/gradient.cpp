@@ -46,7 +46,7 @@ std::vector<std::vector<double>> gradients_of(const Trial& trial, Device device,
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!carries_gradient(trial, outputs[k], k)) continue;
     ReferenceTensor upstream{outputs[k].shape(), upstream_of(trial, k, signs)};
-    outputs[k].backward(to_tensor(upstream, trial.layouts.upstream, outputs[k].dtype(), device),
+    outputs[k].backward(to_tensor(upstream, trial.layouts.upstream, outputs[k].dtype(), outputs[k].device()),
                         k + 1 < outputs.size());
   }
   std::vector<std::vector<double>> gradients(inputs.size());

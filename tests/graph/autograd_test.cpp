@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
+#include "tests/refused.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
+#include "treadle/ops/concat.h"
 #include "treadle/ops/copy.h"
 #include "treadle/ops/fill.h"
 #include "treadle/ops/matmul.h"
@@ -177,6 +180,77 @@ TEST(Autograd, LongChainsNeitherOverflowTheStackNorLeak) {
   EXPECT_EQ(allocator(kCpu).statistics().allocated_bytes, before);
 }
 
+/// Leaves that receive one and the same gradient hold copies: what is done to one stays with it.
+TEST(Autograd, LeavesDoNotShareAGradient) {
+  Tensor a = leaf({1, 2}, {2}), b = leaf({3, 4}, {2}), c = leaf({5, 6, 7, 8}, {2, 2}),
+         d = leaf({1, 1}, {2, 1});
+  Tensor upstream = Tensor::from({1, 10}, {2});
+  (a + b).backward(upstream);
+  sum(concat({c, d}, 1)).backward();
+  NoGrad no_grad;
+  fill_(a.grad(), 7);
+  EXPECT_EQ(b.grad().to_vector<float>(), (std::vector<float>{1, 10}));
+  EXPECT_EQ(upstream.to_vector<float>(), (std::vector<float>{1, 10}));
+  fill_(b.grad(), 5);
+  EXPECT_EQ(upstream.to_vector<float>(), (std::vector<float>{1, 10}));
+  fill_(c.grad(), 9);
+  EXPECT_EQ(d.grad().to_vector<float>(), (std::vector<float>{1, 1}));
+}
+
+/// The same where views of one gradient go to different leaves, and where a leaf is the root itself.
+TEST(Autograd, LeavesDoNotShareViewsOfAGradient) {
+  Tensor a = leaf({1, 2, 3, 4}, {2, 2}), b = leaf({5, 6, 7, 8}, {4}), root = leaf({1, 2}, {2});
+  Tensor upstream = Tensor::from({1, 2, 3, 4}, {4}), of_root = Tensor::from({3, 4}, {2});
+  (reshape(a, {4}) + b).backward(upstream);
+  root.backward(of_root);
+  NoGrad no_grad;
+  fill_(a.grad(), 0);
+  EXPECT_EQ(b.grad().to_vector<float>(), (std::vector<float>{1, 2, 3, 4}));
+  fill_(b.grad(), 0);
+  EXPECT_EQ(upstream.to_vector<float>(), (std::vector<float>{1, 2, 3, 4}));
+  fill_(root.grad(), 0);
+  EXPECT_EQ(of_root.to_vector<float>(), (std::vector<float>{3, 4}));
+}
+
+TEST(Autograd, AGradientIsLikeItsTensor) {
+  Tensor x = leaf({1, 2}, {2}), y = x * x;
+  const Tensor half = to(x.detach(), DType::f16), far = to(x.detach(), kSimt);
+  expect_refused({
+      refused<ShapeError>("shape", {"set_grad", "[3]", "[2]"}, [&] { x.set_grad(Tensor::zeros({3})); }),
+      refused<DTypeError>("dtype", {"set_grad", "f16", "f32"}, [&] { x.set_grad(half); }),
+      refused<DeviceError>("device", {"set_grad", "simt", "cpu"}, [&] { x.set_grad(far); }),
+      refused<ShapeError>("upstream shape", {"[3]", "[2]"}, [&] { y.backward(Tensor::zeros({3})); }),
+      refused<DTypeError>("upstream dtype", {"f16", "f32"}, [&] { y.backward(half); }),
+      refused<DeviceError>("upstream device", {"simt", "cpu"}, [&] { y.backward(far); }),
+      refused<ShapeError>("no upstream", {"[2]"}, [&] { y.backward(); }),
+      refused<AutogradError>("no gradient", {"requires a gradient"}, [&] { half.backward(half); }),
+      refused<DTypeError>("integers", {"i64"}, [&] { to(x, DType::i64).set_requires_grad(); }),
+      refused<AutogradError>("not a leaf", {"leaf"}, [&] { y.set_requires_grad(false); }),
+      refused<ValueError>("empty hook", {"hook"}, [&] { register_gradient_hook(x, {}); }),
+      refused<AutogradError>("hook of no leaf", {"leaves"},
+                             [&] { register_gradient_hook(y, [](const Tensor&) {}); }),
+      refused<AutogradError>("hook of nothing", {"leaves"},
+                             [&] { register_gradient_hook({}, [](const Tensor&) {}); }),
+  });
+  x.set_grad({});
+  EXPECT_FALSE(x.grad().defined());
+}
+
+[[noreturn]] void exit_with_a_graph_in_a_static_tensor() {
+  static Tensor kept;
+  Tensor x = leaf({1}, {1}), y = x;
+  for (int i = 0; i < 1000; ++i) y = y * x;
+  y = Tensor();  // frees nodes in this thread before it ends
+  kept = x;
+  for (int i = 0; i < 100'000; ++i) kept = kept * x + x;
+  std::exit(0);
+}
+
+/// Static tensors are freed after the objects of the main thread: the list of nodes to free must not be one.
+TEST(Autograd, StaticTensorsMayHoldAGraphUntilTheProgramEnds) {
+  EXPECT_EXIT(exit_with_a_graph_in_a_static_tensor(), testing::ExitedWithCode(0), "");
+}
+
 TEST(Autograd, ReluAtZeroAndMaxTies) {
   Tensor x = leaf({0, 0, -1, 2}, {4});
   sum(relu(x)).backward();
@@ -197,7 +271,7 @@ TEST(Apply, NamesWhatDoesNotFit) {
   Tensor x = Tensor::from({1, 2}, {2});
   EXPECT_THROW(x + Tensor::from({1, 2, 3}, {3}), ShapeError);
   EXPECT_THROW(x + to(x, kSimt), DeviceError);
-  EXPECT_THROW(exp(to(x, DType::i32)), DTypeError);
+  EXPECT_THROW(gelu(to(x, DType::i32)), DTypeError);
 }
 
 }  // namespace

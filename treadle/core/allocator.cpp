@@ -49,6 +49,7 @@ void* CachingAllocator::from_device(size_t size) {
 }
 
 void* CachingAllocator::allocate(size_t bytes) {
+  require<DeviceError>(bytes <= size_t(INT64_MAX), "no device has {} bytes of memory", bytes);
   bool cache = kCachingAllowed && runtime_.caches();
   size_t size = cache ? size_class(bytes) : std::max<size_t>(bytes, 1);
   std::lock_guard lock(mutex_);

@@ -11,7 +11,7 @@ namespace treadle {
 
 enum class DeviceKind : uint8_t { cpu, simt, cuda };
 
-/// `cpu`, `simt` (the CUDA kernels on the CPU) or `cuda:N`.
+/// `cpu`, `simt` (the CUDA kernels on the CPU) or `cuda:N`. Of cpu and simt there is one each, with index 0.
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
@@ -25,7 +25,7 @@ constexpr std::string_view name_of(DeviceKind kind) {
   return kind == DeviceKind::cpu ? "cpu" : kind == DeviceKind::simt ? "simt" : "cuda";
 }
 
-/// "cpu", "simt", "cuda:0"
+/// "cpu", "simt", "cuda:0"; an index that no device has stands behind cpu and simt too: "cpu:3".
 TREADLE_API std::string to_string(Device device);
 
 /// Parses cpu, simt, cuda, cuda:N and auto (a usable GPU, else cpu). Throws ValueError for other names.

@@ -43,4 +43,25 @@ DType promote(DType a, DType b) {
   return promote_integers(a, b);
 }
 
+namespace {
+
+int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
+
+}  // namespace
+
+DType result_type(std::initializer_list<TypedOperand> operands) {
+  bool any = false;
+  DType result = DType::boolean;
+  for (OperandKind kind : {OperandKind::tensor, OperandKind::rank0, OperandKind::number}) {
+    DType of_kind = DType::boolean;
+    bool present = false;
+    for (const TypedOperand& operand : operands)
+      if (operand.kind == kind)
+        of_kind = present ? promote(of_kind, operand.dtype) : operand.dtype, present = true;
+    if (present && (!any || category(of_kind) > category(result))) result = of_kind;
+    any = any || present;
+  }
+  return result;
+}
+
 }  // namespace treadle

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "treadle/core/export.h"
@@ -29,11 +30,27 @@ constexpr std::string_view name_of(DType dtype) {
 }
 
 constexpr bool is_floating(DType dtype) { return dtype <= DType::bf16; }
+/// Whether a dtype holds whole numbers: neither floating nor bool.
+constexpr bool is_integer(DType dtype) { return !is_floating(dtype) && dtype != DType::boolean; }
 
 /// Inverse of name_of. Throws ValueError.
 TREADLE_API DType dtype_named(std::string_view name);
 
-/// The type two operands are computed in: PyTorch's table for tensors of rank ≥ 1.
+/// The type two operands of the same kind are computed in: the wider of the higher category (bool, integer,
+/// floating); f32 for f16 with bf16, the next wider signed type for u8 with a signed one.
 TREADLE_API DType promote(DType a, DType b);
+
+/// What an operand is, from weakest to strongest: a number of the host, a tensor of rank 0, another tensor.
+enum class OperandKind : uint8_t { number, rank0, tensor };
+
+struct TypedOperand {
+  DType dtype;  ///< of a number: bool, i64 or f32
+  OperandKind kind = OperandKind::tensor;
+};
+
+/// The type operands are computed in together, as in PyTorch (torch.result_type): a weaker kind counts only
+/// where its category is higher. So u8 tensor + 300 is u8, i64 tensor · 0.5 is f32, f16 tensor · f64 tensor
+/// of rank 0 is f16.
+TREADLE_API DType result_type(std::initializer_list<TypedOperand> operands);
 
 }  // namespace treadle

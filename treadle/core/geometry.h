@@ -24,10 +24,14 @@ struct Pads {
   constexpr bool operator==(const Pads&) const = default;
 };
 
+/// Largest stride, dilation or padding that an op takes, so that positions cannot overflow.
+inline constexpr int64_t kMostGeometry = int64_t(1) << 30;
+
 /// Positions of a window of `kernel` elements, `dilation` apart, along an axis of `size` padded by begin +
 /// end.
 constexpr int64_t window_positions(int64_t size, int64_t begin, int64_t end, int64_t kernel, int64_t stride,
                                    int64_t dilation) {
+  if (kernel > 1 && dilation > (size + begin + end) / (kernel - 1)) return 0;  // the product may overflow
   int64_t room = size + begin + end - dilation * (kernel - 1) - 1;
   return room < 0 ? 0 : room / stride + 1;
 }

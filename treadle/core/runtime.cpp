@@ -72,13 +72,17 @@ int device_count(DeviceKind kind) {
 }
 
 std::string absence_of(Device device) {
-  if (device.kind == DeviceKind::cpu) return "";
+  if (device == kCpu) return "";
+  if (device.kind == DeviceKind::cpu) return "there is one cpu";
   register_everything();
   auto& p = provider(device.kind);
   if (!p.count) return fmt::format("this build has no {} support", name_of(device.kind));
   if (device.index >= 0 && device.index < p.count()) return "";
   std::string reason = p.why_absent();
-  return reason.empty() ? fmt::format("there are {} {} devices", p.count(), name_of(device.kind)) : reason;
+  const int count = p.count();
+  return !reason.empty() ? reason
+                         : fmt::format("there {} {} {}", count == 1 ? "is" : "are",
+                                       count == 1 ? "one" : std::to_string(count), name_of(device.kind));
 }
 
 Runtime& runtime(Device device) {
@@ -88,8 +92,8 @@ Runtime& runtime(Device device) {
 }
 
 std::string to_string(Device device) {
-  if (device.kind != DeviceKind::cuda) return std::string(name_of(device.kind));
-  return fmt::format("cuda:{}", device.index);
+  if (device.kind != DeviceKind::cuda && device.index == 0) return std::string(name_of(device.kind));
+  return fmt::format("{}:{}", name_of(device.kind), device.index);
 }
 
 Device device_named(std::string_view name) {

@@ -14,17 +14,25 @@ std::string to_string(const Dims& dims) {
   return text + "]";
 }
 
+namespace {
+
+/// Strides are asked for before a shape is checked: what overflows is refused later, by checked_numel().
+int64_t wrapping_product(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
+
+}  // namespace
+
 Strides contiguous_strides(const Shape& shape) {
   Strides strides = Dims::filled(shape.rank(), 1);
   for (int i = shape.rank() - 2; i >= 0; --i)
-    strides[i] = strides[i + 1] * std::max<int64_t>(shape[i + 1], 1);
+    strides[i] = wrapping_product(strides[i + 1], std::max<int64_t>(shape[i + 1], 1));
   return strides;
 }
 
 Strides channels_last_strides(const Shape& shape) {
   if (shape.rank() != 4) return contiguous_strides(shape);
   int64_t channels = std::max<int64_t>(shape[1], 1), width = std::max<int64_t>(shape[3], 1);
-  return {std::max<int64_t>(shape[2], 1) * width * channels, 1, width * channels, channels};
+  const int64_t row = wrapping_product(width, channels);
+  return {wrapping_product(std::max<int64_t>(shape[2], 1), row), 1, row, channels};
 }
 
 namespace {
@@ -47,13 +55,35 @@ bool is_channels_last(const Shape& shape, const Strides& strides) {
   return shape.rank() == 4 && same_order(shape, strides, channels_last_strides(shape));
 }
 
-bool is_dense(const Shape& shape, const Strides& strides) {
-  int axes[kMaxRank];
-  for (int i = 0; i < shape.rank(); ++i) {  // insertion sort by stride: eight entries at most
+namespace {
+
+/// Writes the axes in rising order of their strides: insertion sort, eight entries at most.
+void sort_by_stride(const Strides& strides, int (&axes)[kMaxRank]) {
+  for (int i = 0; i < strides.rank(); ++i) {
     int k = i;
     for (; k > 0 && strides[axes[k - 1]] > strides[i]; --k) axes[k] = axes[k - 1];
     axes[k] = i;
   }
+}
+
+}  // namespace
+
+bool may_overlap_itself(const Shape& shape, const Strides& strides) {
+  if (shape.numel() <= 1) return false;
+  int axes[kMaxRank];
+  sort_by_stride(strides, axes);
+  int64_t last = 0;  // the furthest element along the axes so far
+  for (int k = 0; k < shape.rank(); ++k) {
+    if (shape[axes[k]] == 1) continue;
+    if (strides[axes[k]] <= last) return true;
+    last += (shape[axes[k]] - 1) * strides[axes[k]];
+  }
+  return false;
+}
+
+bool is_dense(const Shape& shape, const Strides& strides) {
+  int axes[kMaxRank];
+  sort_by_stride(strides, axes);
   int64_t expected = 1;
   for (int k = 0; k < shape.rank(); ++k) {
     int axis = axes[k];
@@ -91,6 +121,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op) {
     require<ShapeError>(x == y || x == 1 || y == 1, "{}: shapes {} and {} do not broadcast", op, a, b);
     result[-i] = x == 1 ? y : x;
   }
+  checked_numel(result);
   return result;
 }
 

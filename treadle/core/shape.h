@@ -11,7 +11,8 @@ namespace treadle {
 
 inline constexpr int kMaxRank = 8;
 
-/// A short list of int64 extents or strides; logical order is always [N,C,H,W].
+/// A short list of int64 extents or strides; logical order is always [N,C,H,W]. Entries are not checked here:
+/// what makes a tensor of them does.
 class Dims {
  public:
   constexpr Dims() = default;
@@ -27,6 +28,7 @@ class Dims {
 
   constexpr int rank() const { return rank_; }
   constexpr bool empty() const { return rank_ == 0; }
+  /// Entry i in [-rank, rank); negative counts from the end. Unchecked, since kernels use it.
   constexpr int64_t& operator[](int i) { return values_[i < 0 ? i + rank_ : i]; }
   constexpr int64_t operator[](int i) const { return values_[i < 0 ? i + rank_ : i]; }
   constexpr const int64_t* begin() const { return values_; }
@@ -47,11 +49,11 @@ class Dims {
     return true;
   }
 
-  /// Product of the extents; 1 for rank 0.
+  /// Product of the extents; 1 for rank 0. Wraps where checked_numel() throws.
   constexpr int64_t numel() const {
-    int64_t product = 1;
-    for (int i = 0; i < rank_; ++i) product *= values_[i];
-    return product;
+    uint64_t product = 1;
+    for (int i = 0; i < rank_; ++i) product *= uint64_t(values_[i]);
+    return int64_t(product);
   }
 
  private:
@@ -85,10 +87,15 @@ TREADLE_API bool is_dense(const Shape& shape, const Strides& strides);
 /// Elements from the first one to the last one reached (strides are never negative); 0 for an empty shape.
 TREADLE_API int64_t reach(const Shape& shape, const Strides& strides);
 
+/// Whether two places of a tensor may be one element: exactly for what views make (a stride of 0), and for
+/// strides that do not nest, which only alias() makes, also where they happen to miss each other.
+TREADLE_API bool may_overlap_itself(const Shape& shape, const Strides& strides);
+
 /// Product of extents, throwing ShapeError on a negative extent or on overflow of int64.
 TREADLE_API int64_t checked_numel(const Shape& shape);
 
-/// NumPy's rule, aligned at the last axis. Throws ShapeError naming both shapes and `op`.
+/// NumPy's rule, aligned at the last axis. Throws ShapeError naming both shapes and `op`, also when the
+/// result has too many elements.
 TREADLE_API Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op);
 
 /// Strides that read `shape` as `target` (0 along broadcast axes). Throws ShapeError.

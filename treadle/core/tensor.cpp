@@ -63,13 +63,34 @@ Tensor Tensor::symbolic(const Shape& shape, const Strides& strides, DType dtype,
   return tensor_over(make_intrusive<Storage>(device, bytes, origin), shape, strides, dtype);
 }
 
+namespace {
+
+/// The element behind the last one reached; throws ShapeError when strides do not fit the shape, are negative
+/// or lead beyond `room` elements from `offset` on.
+void require_reach(const Shape& shape, const Strides& strides, int64_t offset, int64_t room) {
+  require<ShapeError>(strides.rank() == shape.rank(), "shape {} and strides {} differ in their axes", shape,
+                      strides);
+  int64_t last = offset;
+  bool inside = offset >= 0 && (offset < room || (offset == room && shape.numel() == 0));
+  for (int axis = 0; axis < shape.rank() && shape.numel() > 0; ++axis) {
+    int64_t way;
+    inside = inside && (shape[axis] == 1 || strides[axis] >= 0) &&
+             !__builtin_mul_overflow(shape[axis] - 1, strides[axis], &way) &&
+             !__builtin_add_overflow(last, way, &last) && last < room;
+  }
+  require<ShapeError>(inside, "shape {} with strides {} from element {} on reaches beyond {} elements", shape,
+                      strides, offset, room);
+}
+
+}  // namespace
+
 Tensor Tensor::empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device) {
+  require_reach(shape, strides, 0, checked_numel(shape));
   if (symbolic_since != kNotSymbolic) return symbolic(shape, strides, dtype, device, "uninitialised memory");
   return tensor_over(make_intrusive<Storage>(device, bytes_of(shape, dtype)), shape, strides, dtype);
 }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
-  checked_numel(shape);
   return empty_strided(shape, contiguous_strides(shape), dtype, device);
 }
 
@@ -86,9 +107,17 @@ Tensor Tensor::from_bytes(const void* values, int64_t count, DType dtype, const 
   return result;
 }
 
-int64_t Tensor::size(int axis) const { return shape()[normalize_axis(axis, rank(), "size")]; }
+void Tensor::throw_undefined(const char* asking) {
+  throw ValueError(fmt::format("{}: the tensor is undefined", asking));
+}
+
+int64_t Tensor::size(int axis) const {
+  const Shape& shape = existing("size").shape;
+  return shape[normalize_axis(axis, shape.rank(), "size")];
+}
 
 void* Tensor::raw() const {
+  existing("raw");
   if (is_symbolic()) [[unlikely]]
     throw RecordingError(fmt::format(
         "the value of '{}' {} was read, but it belongs to a compiled function, which is recorded before it "
@@ -104,17 +133,30 @@ TensorView Tensor::view() const {
 }
 
 Tensor Tensor::alias(const Shape& shape, const Strides& strides, int64_t offset) const {
+  const TensorData& source = existing("alias");
   checked_numel(shape);
+  int64_t begin;
+  require<ShapeError>(!__builtin_add_overflow(source.offset, offset, &begin), "alias: offset {} from {}",
+                      offset, source.offset);
+  require_reach(shape, strides, begin, int64_t(source.storage->bytes() / size_of(source.dtype)));
   auto data = make_intrusive<TensorData>();
-  data->storage = data_->storage;
-  data->offset = data_->offset + offset;
+  data->storage = source.storage;
+  data->offset = begin;
   data->shape = shape;
   data->strides = strides;
-  data->dtype = data_->dtype;
+  data->dtype = source.dtype;
   return Tensor(std::move(data));
 }
 
 void Tensor::assign(const Tensor& other) const {
+  existing("assign"), other.existing("assign");
+  if (requires_grad()) {  // its gradient, and whoever trains it, keep to the shape
+    require<ShapeError>(other.shape() == shape(),
+                        "assign: a tensor {} that requires a gradient cannot become {}", shape(),
+                        other.shape());
+    require<DTypeError>(other.dtype() == dtype(), "assign: {} that requires a gradient cannot become {}",
+                        name_of(dtype()), name_of(other.dtype()));
+  }
   data_->storage = other.data_->storage;
   data_->offset = other.data_->offset;
   data_->shape = other.data_->shape;
@@ -164,6 +206,7 @@ void Tensor::copy_to_host(void* target) const {
 }
 
 std::vector<double> Tensor::to_doubles() const {
+  existing("to_doubles");
   return with_type(dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<char> bytes(size_t(numel()) * sizeof(T));
@@ -185,6 +228,7 @@ std::vector<bool> Tensor::to_bools() const {
 }
 
 double Tensor::item() const {
+  existing("item");
   require<ShapeError>(numel() == 1, "item() needs one element, the tensor has shape {}", shape());
   return to_doubles()[0];
 }

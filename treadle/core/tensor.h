@@ -74,7 +74,9 @@ struct TensorData final : RefCounted {
 };
 
 /// n-dimensional array. Copying a Tensor copies the handle; `clone()` (ops/copy.h) copies the elements.
-/// An empty handle ("no bias") is allowed wherever an op says so.
+/// An empty handle ("no bias"), as a default-constructed or moved-from Tensor is, is allowed wherever an op
+/// says so. Everything else throws ValueError on it, but for defined(), view(), to_string(), handle(),
+/// same_as(), requires_grad() and grad().
 class TREADLE_API Tensor {
  public:
   Tensor() = default;
@@ -82,7 +84,8 @@ class TREADLE_API Tensor {
 
   /// Uninitialised memory, row-major.
   static Tensor empty(const Shape& shape, DType dtype = DType::f32, Device device = kCpu);
-  /// Uninitialised memory with the given dense strides.
+  /// Uninitialised memory with the given strides. Throws ShapeError unless they stay within as many elements
+  /// as the shape has.
   static Tensor empty_strided(const Shape& shape, const Strides& strides, DType dtype, Device device);
   /// A tensor without elements, for recording a function; `origin` names what makes its value.
   static Tensor symbolic(const Shape& shape, const Strides& strides, DType dtype, Device device,
@@ -102,16 +105,17 @@ class TREADLE_API Tensor {
   }
 
   bool defined() const { return bool(data_); }
-  const Shape& shape() const { return data_->shape; }
-  const Strides& strides() const { return data_->strides; }
+  const Shape& shape() const { return existing("shape").shape; }
+  const Strides& strides() const { return existing("strides").strides; }
+  /// Extent of an axis, negative from the end. Throws ShapeError for an axis out of range.
   int64_t size(int axis) const;
-  int rank() const { return data_->shape.rank(); }
-  int64_t numel() const { return data_->shape.numel(); }
-  DType dtype() const { return data_->dtype; }
-  Device device() const { return data_->storage->device(); }
+  int rank() const { return existing("rank").shape.rank(); }
+  int64_t numel() const { return existing("numel").shape.numel(); }
+  DType dtype() const { return existing("dtype").dtype; }
+  Device device() const { return existing("device").storage->device(); }
   bool is_contiguous() const { return treadle::is_contiguous(shape(), strides()); }
   /// Whether the tensor stands for a value in a recording and has no elements.
-  bool is_symbolic() const { return data_->storage->is_symbolic(); }
+  bool is_symbolic() const { return existing("is_symbolic").storage->is_symbolic(); }
 
   /// Pointer to the first element, in device memory. Throws RecordingError for a symbolic tensor, as does
   /// everything else that reads elements.
@@ -125,7 +129,8 @@ class TREADLE_API Tensor {
   TensorView view() const;
 
   /// A tensor over the same storage with other shape, strides and offset (elements, relative). Not
-  /// differentiable.
+  /// differentiable. Throws ShapeError where an element would lie outside of the storage or a stride is
+  /// negative.
   Tensor alias(const Shape& shape, const Strides& strides, int64_t offset = 0) const;
   /// The same elements, cut off from the graph.
   Tensor detach() const { return alias(shape(), strides()); }
@@ -152,6 +157,8 @@ class TREADLE_API Tensor {
   Tensor& set_requires_grad(bool value = true);
   /// The accumulated gradient; undefined before the first backward().
   Tensor grad() const;
+  /// Replaces the accumulated gradient; undefined drops it. Throws ShapeError, DTypeError, DeviceError unless
+  /// it is like the tensor.
   void set_grad(const Tensor& gradient);
   /// Adds d(this)/d(leaf) to every leaf's grad. `upstream` defaults to 1 for a single element.
   void backward(const Tensor& upstream = {}, bool retain_graph = false) const;
@@ -165,6 +172,13 @@ class TREADLE_API Tensor {
 
  private:
   static Tensor from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape, Device device);
+  /// What the handle refers to, for the member function `asking`.
+  const TensorData& existing(const char* asking) const {
+    if (!data_) [[unlikely]]
+      throw_undefined(asking);
+    return *data_;
+  }
+  [[noreturn]] static void throw_undefined(const char* asking);
   void check_dtype(DType wanted) const;
   bool may_be_read() const;
   void copy_to_host(void* target) const;

@@ -1,6 +1,7 @@
 #include "treadle/data/batches.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -23,7 +24,10 @@ void check_normalization(const PixelNormalization& normalization, int64_t channe
   require<ValueError>((mean.empty() && deviation.empty()) || fits,
                       "a normalization of {} means and {} deviations does not fit images of {} channels",
                       mean.size(), deviation.size(), channels);
-  for (float value : deviation) require<ValueError>(value > 0, "the deviation {} is not positive", value);
+  for (float value : deviation)
+    require<ValueError>(value > 0 && std::isfinite(value), "the deviation {} is not positive and finite",
+                        value);
+  for (float value : mean) require<ValueError>(std::isfinite(value), "the mean {} is not finite", value);
 }
 
 // Divisions, not products with reciprocals: these are the values that PyTorch's transforms give, bit by bit.
@@ -50,6 +54,7 @@ void convert_image(const uint8_t* in, float* out, const Shape& shape,
 template <class Copy>
 void for_each_image(const ImageDataset& dataset, std::span<const int64_t> indices, int64_t* labels,
                     Copy copy) {
+  require_whole(dataset);
   int64_t image = dataset.image_shape.numel();
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, image));
   parallel_for(int64_t(indices.size()), grain, [&](int64_t begin, int64_t end) {
@@ -101,6 +106,7 @@ void BatchSampler::restore(State state) {
 
 void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, float* pixels,
                   int64_t* labels, const PixelNormalization& normalization) {
+  require_whole(dataset);
   check_normalization(normalization, dataset.image_shape[0]);
   for_each_image(dataset, indices, labels, [&](const uint8_t* image, int64_t offset) {
     convert_image(image, pixels + offset, dataset.image_shape, normalization);

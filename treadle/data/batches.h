@@ -53,7 +53,7 @@ class TREADLE_API BatchSampler {
   std::span<const int64_t> next();
   /// Whether all batches of state().epoch have been given out.
   bool epoch_finished() const { return state_.position == size_; }
-  int64_t batches_per_epoch() const { return (size_ + batch_size_ - 1) / batch_size_; }
+  int64_t batches_per_epoch() const { return (size_ - 1) / batch_size_ + 1; }
 
   State state() const { return state_; }
   /// Continues as the sampler that gave this state did. Throws ValueError when it is not one of such a
@@ -77,8 +77,8 @@ struct PixelNormalization {
 };
 
 /// Copies images to pixels[B, C, H, W] as pixel/255, or (pixel/255 - mean[c]) / deviation[c], and their
-/// labels to labels[B]. Throws ValueError for an index beyond the data set, and for a normalization without
-/// one positive deviation per channel.
+/// labels to labels[B]. Throws ValueError for an index beyond the data set, a data set that is not whole, and
+/// a normalization without one finite mean and one positive deviation per channel.
 TREADLE_API void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, float* pixels,
                               int64_t* labels, const PixelNormalization& normalization = {});
 

@@ -184,6 +184,17 @@ bool holds_dataset(const fs::path& folder) {
   return !find_idx(folder, "train-images", "idx3-ubyte").empty() || !cifar_folder(folder).empty();
 }
 
+void require_whole(const ImageDataset& dataset) {
+  const Shape& image = dataset.image_shape;
+  require<ValueError>(
+      image.rank() == 3 && std::all_of(image.begin(), image.end(), [](int64_t e) { return e > 0; }),
+      "data set {}: images have shape {}, expected [C, H, W]", dataset.name, image);
+  const int64_t expected = dataset.size() * checked_numel(image);
+  require<ValueError>(int64_t(dataset.pixels.size()) == expected,
+                      "data set {}: {} images of shape {} have {} bytes, not {}", dataset.name,
+                      dataset.size(), image, expected, dataset.pixels.size());
+}
+
 DatasetSplits load_dataset(std::string_view name_or_folder) {
   if (const KnownDataset* known = known_dataset(name_or_folder)) return load_known(*known);
   check_folder(fs::path(name_or_folder), name_or_folder);

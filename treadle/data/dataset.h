@@ -29,6 +29,10 @@ struct ImageDataset {
   int64_t size() const { return int64_t(labels.size()); }
 };
 
+/// Throws ValueError unless the image shape has three positive extents and there are as many pixels as images
+/// of it: for data sets that were not loaded.
+TREADLE_API void require_whole(const ImageDataset& dataset);
+
 struct DatasetSplits {
   ImageDataset train;
   ImageDataset test;

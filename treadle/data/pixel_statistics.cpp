@@ -48,6 +48,7 @@ Histogram histogram_of(const ImageDataset& dataset, int64_t channel) {
 
 PixelNormalization measure_normalization(const ImageDataset& dataset) {
   require<ValueError>(dataset.size() > 0, "data set {} has no images to measure", dataset.name);
+  require_whole(dataset);
   PixelNormalization result;
   for (int64_t channel = 0; channel < dataset.image_shape[0]; ++channel) {
     Histogram histogram = histogram_of(dataset, channel);

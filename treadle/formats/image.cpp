@@ -32,6 +32,7 @@ void check_image(const Image& image) {
 }
 
 Image parse_image(std::span<const std::byte> bytes, std::string_view name, int64_t max_pixels) {
+  require<ValueError>(max_pixels > 0, "{}: at most {} pixels leave no image", name, max_pixels);
   if (begins_with(bytes, "\x89PNG\r\n\x1a\n")) return decode_png(bytes, name, max_pixels);
   if (begins_with(bytes, "\xff\xd8\xff")) return decode_jpeg(bytes, name, max_pixels);
   throw FormatError(

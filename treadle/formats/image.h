@@ -33,7 +33,8 @@ inline constexpr int64_t kMaxImagePixels = int64_t(64) << 20;
 /// other files.
 TREADLE_API Image load_image(const std::filesystem::path& path);
 
-/// The same from memory; `name` stands for the path in messages. Throws FormatError.
+/// The same from memory; `name` stands for the path in messages. Throws FormatError, and ValueError unless
+/// max_pixels is positive.
 TREADLE_API Image parse_image(std::span<const std::byte> bytes, std::string_view name = "image data",
                               int64_t max_pixels = kMaxImagePixels);
 

@@ -88,8 +88,10 @@ Image to_grey(const Image& image) {
 
 Image resize_bilinear(const Image& image, int width, int height) {
   check_image(image);
-  require<ValueError>(width > 0 && height > 0 && width <= kMaxImagePixels / height,
-                      "cannot resize to {} x {} pixels; allowed are 1 to {}", width, height, kMaxImagePixels);
+  // The rows are resized first: their number counts, too.
+  require<ValueError>(width > 0 && height > 0 && width <= kMaxImagePixels / std::max(height, image.height),
+                      "cannot resize {} x {} to {} x {} pixels; allowed are 1 to {}", image.width,
+                      image.height, width, height, kMaxImagePixels);
   const Image rows = resize_rows(image, width);
   size_t stride = size_t(width) * size_t(image.channels);
   Image result{width, height, image.channels, std::vector<uint8_t>(stride * size_t(height))};

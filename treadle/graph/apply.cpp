@@ -42,10 +42,18 @@ class CallWorkspace final : public Workspace {
   std::vector<std::pair<void*, size_t>> blocks_;
 };
 
+void require_optional(const Op& op, size_t operand) {
+  require<ValueError>(std::count(op.optional.begin(), op.optional.end(), int(operand)) > 0,
+                      "{}: operand {} is undefined", op.name, operand + 1);
+}
+
 Device common_device(const Op& op, const std::vector<Tensor>& inputs) {
   const Tensor* first = nullptr;
   for (const Tensor& input : inputs) {
-    if (!input.defined()) continue;
+    if (!input.defined()) {
+      require_optional(op, size_t(&input - inputs.data()));
+      continue;
+    }
     if (!first) first = &input;
     require<DeviceError>(input.device() == first->device(), "{}: operands are on {} and {}", op.name,
                          first->device(), input.device());
@@ -55,7 +63,7 @@ Device common_device(const Op& op, const std::vector<Tensor>& inputs) {
 }
 
 void check_dtype(const Op& op, const std::vector<TensorSpec>& specs) {
-  DType dtype = specs[op.dtype_operand].dtype;
+  DType dtype = Specs(specs)[op.dtype_operand].dtype;
   require<DTypeError>(op.dtypes.contains(dtype), "{}: dtype {} is not taken", op.name, name_of(dtype));
 }
 
@@ -83,7 +91,18 @@ std::vector<TensorSpec> specs_of(const std::vector<Tensor>& tensors) {
   return specs;
 }
 
+void require_writable(const Op& op, const Tensor& target) {
+  require<ValueError>(
+      !may_overlap_itself(target.shape(), target.strides()),
+      "{}: shape {} with strides {} may hold an element twice, so it is not written; clone() it", op.name,
+      target.shape(), target.strides());
+}
+
 }  // namespace
+
+void Specs::throw_missing(size_t i) {
+  throw ValueError(fmt::format("the call has no operand {}, which the op needs", i + 1));
+}
 
 std::vector<int> mutated_inputs(const Op& op, int input_count) {
   if (op.group_size == 0) return op.mutates;
@@ -94,6 +113,7 @@ std::vector<int> mutated_inputs(const Op& op, int input_count) {
 }
 
 std::vector<Tensor> apply(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes) {
+  require<ValueError>(op.mutates.empty(), "{} updates in place: it is called by apply_in_place()", op.name);
   Device device = common_device(op, inputs);
   auto specs = specs_of(inputs);
   check_dtype(op, specs);
@@ -114,6 +134,7 @@ std::vector<Tensor> apply(const Op& op, std::vector<Tensor> inputs, const Attrib
 }
 
 void apply_in_place(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes) {
+  require<ValueError>(!op.mutates.empty(), "{} updates nothing in place: it is called by apply()", op.name);
   Device device = common_device(op, inputs);
   auto specs = specs_of(inputs);
   check_dtype(op, specs);
@@ -123,7 +144,10 @@ void apply_in_place(const Op& op, std::vector<Tensor> inputs, const Attributes& 
                            "{}: updates in place have no gradient; use NoGrad where a tensor requires one",
                            op.name);
   std::vector<Tensor> outputs;
-  for (int index : mutated_inputs(op, int(inputs.size()))) outputs.push_back(inputs[index]);
+  for (int index : mutated_inputs(op, int(inputs.size()))) {
+    require_writable(op, inputs[index]);
+    outputs.push_back(inputs[index]);
+  }
   if (Recording* current = recording())
     current->record(op, inputs, attributes);
   else

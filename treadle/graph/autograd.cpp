@@ -86,19 +86,22 @@ class Node final : public RefCounted {
     }
   }
 
-  /// Frees chains of nodes one after another: a long chain must not recurse.
+  /// Frees chains of nodes one after another: a long chain must not recurse. The list belongs to the
+  /// destructor that began; what the thread keeps is a pointer, since static tensors outlive a thread's
+  /// objects.
   ~Node() override {
-    thread_local std::vector<IntrusivePtr<Node>> pending;
-    thread_local bool draining = false;
+    thread_local std::vector<IntrusivePtr<Node>>* draining = nullptr;
+    std::vector<IntrusivePtr<Node>> own;
+    const bool begins = draining == nullptr;
+    if (begins) draining = &own;
     for (Edge& edge : edges)
-      if (edge.node) pending.push_back(std::move(edge.node));
-    if (draining) return;
-    draining = true;
-    while (!pending.empty()) {
-      auto next = std::move(pending.back());
-      pending.pop_back();
+      if (edge.node) draining->push_back(std::move(edge.node));
+    if (!begins) return;
+    while (!own.empty()) {
+      auto next = std::move(own.back());
+      own.pop_back();
     }
-    draining = false;
+    draining = nullptr;
   }
 
   const Op& op;
@@ -225,6 +228,9 @@ class BackwardPass {
       require<AutogradError>(gradients[i].shape() == node.input_specs[i].shape,
                              "{}: the gradient of input {} has shape {}, the input {}", node.op.name, i,
                              gradients[i].shape(), node.input_specs[i].shape);
+      require<AutogradError>(gradients[i].dtype() == node.input_specs[i].dtype,
+                             "{}: the gradient of input {} is {}, the input {}", node.op.name, i,
+                             name_of(gradients[i].dtype()), name_of(node.input_specs[i].dtype));
       send(node.edges[i], gradients[i]);
     }
     if (retain_graph_) return;
@@ -271,6 +277,7 @@ void record_node(const Op& op, const std::vector<Tensor>& inputs, std::vector<Te
 void register_gradient_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook) {
   require<AutogradError>(leaf.requires_grad() && !state_of(leaf)->node,
                          "gradient hooks belong to leaves that require a gradient");
+  require<ValueError>(bool(hook), "register_gradient_hook: the hook is empty");
   state_of(leaf)->hooks.push_back(std::move(hook));
 }
 
@@ -306,6 +313,7 @@ bool Tensor::requires_grad() const {
 }
 
 Tensor& Tensor::set_requires_grad(bool value) {
+  existing("set_requires_grad");
   require<DTypeError>(!value || is_floating(dtype()),
                       "only floating tensors can require a gradient, this one is {}", name_of(dtype()));
   GradientState& state = ensure_state(*this);
@@ -321,16 +329,22 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::set_grad(const Tensor& gradient) {
+  existing("set_grad");
   if (!gradient.defined()) {
     if (GradientState* state = state_of(*this)) set_gradient_slot(*state, {});
     return;
   }
   require<ShapeError>(gradient.shape() == shape(), "set_grad: the gradient has shape {}, the tensor {}",
                       gradient.shape(), shape());
+  require<DTypeError>(gradient.dtype() == dtype(), "set_grad: the gradient is {}, the tensor {}",
+                      name_of(gradient.dtype()), name_of(dtype()));
+  require<DeviceError>(gradient.device() == device(), "set_grad: the gradient is on {}, the tensor on {}",
+                       gradient.device(), device());
   set_gradient_slot(ensure_state(*this), gradient.detach());
 }
 
 void Tensor::backward(const Tensor& upstream, bool retain_graph) const {
+  existing("backward");
   GradientState* state = state_of(*this);
   require<AutogradError>(state && state->requires_grad,
                          "backward() needs a tensor that depends on one that requires a gradient");
@@ -342,6 +356,9 @@ void Tensor::backward(const Tensor& upstream, bool retain_graph) const {
   require<DTypeError>(!upstream.defined() || upstream.dtype() == dtype(),
                       "backward(): upstream is {}, the tensor {}",
                       name_of(upstream.defined() ? upstream.dtype() : dtype()), name_of(dtype()));
+  require<DeviceError>(!upstream.defined() || upstream.device() == device(),
+                       "backward(): upstream is on {}, the tensor on {}",
+                       upstream.defined() ? upstream.device() : device(), device());
   NoGrad no_grad;
   Recording* current = recording();
   if (current) current->begin_backward(*this, upstream, retain_graph);

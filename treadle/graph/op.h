@@ -31,7 +31,22 @@ struct TensorSpec {
     return {tensor.shape(), tensor.strides(), tensor.dtype(), true};
   }
 };
-using Specs = std::span<const TensorSpec>;
+
+/// The operands of a call, in order.
+class Specs : public std::span<const TensorSpec> {
+ public:
+  using std::span<const TensorSpec>::span;
+  Specs(std::span<const TensorSpec> specs) : span(specs) {}
+  /// Throws ValueError when the call has no operand i.
+  const TensorSpec& operator[](size_t i) const {
+    if (i >= size()) [[unlikely]]
+      throw_missing(i);
+    return span::operator[](i);
+  }
+
+ private:
+  [[noreturn]] TREADLE_API static void throw_missing(size_t i);
+};
 
 /// A set of dtypes.
 class DTypeSet {
@@ -147,6 +162,8 @@ struct Op {
   /// What input `dtype_operand` may hold; tests run the op once for each.
   DTypeSet dtypes = kFloating;
   int dtype_operand = 0;
+  /// Operands that may be undefined, by number; of all others a call says so when one is.
+  std::vector<int> optional = {};
   /// Shapes, layouts and dtypes of the outputs. Throws ShapeError, DTypeError.
   std::vector<TensorSpec> (*infer)(Specs inputs, const Attributes& attributes) = nullptr;
   /// Plain loops in double, for tests.
@@ -175,11 +192,13 @@ struct Op {
 };
 
 /// Runs an op: checks the operands, infers the outputs, picks a variant, runs it, and leaves a node when a
-/// gradient is required. The one call below every typed function.
+/// gradient is required. The one call below every typed function. Throws ValueError for an operand that is
+/// undefined or missing, DeviceError for operands on two devices, DTypeError, and what the op's infer throws.
 TREADLE_API std::vector<Tensor> apply(const Op& op, std::vector<Tensor> inputs,
                                       const Attributes& attributes = {});
 
-/// The same for an op that updates inputs in place; raises their version.
+/// The same for an op that updates inputs in place; raises their version. Throws ValueError, too, where an
+/// updated input may hold an element twice, as an expanded one does.
 TREADLE_API void apply_in_place(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes = {});
 
 /// The inputs that an update in place overwrites, when it is given `input_count` of them.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "treadle/kernels/math.h"
 
@@ -25,12 +26,20 @@ struct PointwiseFunction {
   static void describe(Field&) {}
 };
 
+/// What integers are computed in: unsigned, where overflow wraps. Narrower than int would be promoted to int.
+template <class T>
+using Wrapping =
+    std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>, T>;
+
 struct Neg : PointwiseFunction {
   static constexpr const char *kName = "neg", *kSummary = "y = -x";
   static constexpr bool kIntegers = true;
   template <class T>
   TREADLE_DEVICE T operator()(T x) const {
-    return T(-x);
+    if constexpr (std::is_integral_v<T>)
+      return T(Wrapping<T>(0) - Wrapping<T>(x));
+    else
+      return -x;
   }
   template <class T>
   TREADLE_DEVICE T gradient(T, T dy) const {
@@ -43,7 +52,7 @@ struct Abs : PointwiseFunction {
   static constexpr bool kIntegers = true;
   template <class T>
   TREADLE_DEVICE T operator()(T x) const {
-    return x > T(0) ? x : T(T(0) - x);  // never -0, and NaN stays
+    return x > T(0) ? x : T(Wrapping<T>(0) - Wrapping<T>(x));  // never -0, and NaN stays
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
@@ -182,7 +191,9 @@ struct Silu : PointwiseFunction {
 
 struct Clamp : PointwiseFunction {
   static constexpr const char *kName = "clamp",
-                              *kSummary = "y = min(max(x, low), high); the derivative is 0 outside";
+                              *kSummary =
+                                  "y = min(max(x, low), high), so high where low is larger; NaN "
+                                  "where a bound is; the derivative is 0 outside";
   double low = -0.9137, high = 1.0771;
   Clamp() = default;
   Clamp(double low, double high) : low(low), high(high) {}
@@ -193,11 +204,12 @@ struct Clamp : PointwiseFunction {
   }
   template <class T>
   TREADLE_DEVICE T operator()(T x) const {
-    return x < T(low) ? T(low) : x > T(high) ? T(high) : x;
+    const T raised = x < T(low) || low != low ? T(low) : x;
+    return raised > T(high) || high != high ? T(high) : raised;
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    return x < T(low) || x > T(high) ? T(0) : dy;
+    return x >= T(low) && x <= T(high) ? dy : T(0);
   }
 };
 
@@ -220,7 +232,7 @@ struct Add : PointwiseFunction {
   static constexpr bool kIntegers = true;
   template <class T>
   TREADLE_DEVICE T operator()(T a, T b) const {
-    return T(a + b);
+    return T(Wrapping<T>(a) + Wrapping<T>(b));
   }
 };
 
@@ -229,7 +241,7 @@ struct Sub : PointwiseFunction {
   static constexpr bool kIntegers = true;
   template <class T>
   TREADLE_DEVICE T operator()(T a, T b) const {
-    return T(a - b);
+    return T(Wrapping<T>(a) - Wrapping<T>(b));
   }
 };
 
@@ -238,7 +250,7 @@ struct Mul : PointwiseFunction {
   static constexpr bool kIntegers = true;
   template <class T>
   TREADLE_DEVICE T operator()(T a, T b) const {
-    return T(a * b);
+    return T(Wrapping<T>(a) * Wrapping<T>(b));
   }
 };
 
@@ -251,12 +263,29 @@ struct Div : PointwiseFunction {
   }
 };
 
+/// a^b of integers, wrapping. For b < 0 that is the whole part of the fraction: 1 for a = 1, ±1 for a = -1,
+/// else 0.
+template <class T>
+TREADLE_DEVICE T integer_power(T a, T b) {
+  using W = Wrapping<T>;
+  const W odd = W(b) & 1;
+  if (b < T(0)) return a == T(1) ? T(1) : W(a) == W(T(-1)) ? T(odd ? -1 : 1) : T(0);
+  W result = 1, square = W(a);
+  for (W rest = W(b); rest != 0; rest >>= 1, square *= square)
+    if (rest & 1) result *= square;
+  return T(result);
+}
+
 struct Pow : PointwiseFunction {
-  static constexpr const char *kName = "pow", *kSummary = "y = a^b, broadcast";
+  static constexpr const char *kName = "pow", *kSummary = "y = a^b, broadcast; integers wrap";
   static constexpr double kLow = 0.4, kHigh = 2.5, kTerms = 16;
+  static constexpr bool kIntegers = true;
   template <class T>
   TREADLE_DEVICE T operator()(T a, T b) const {
-    return math::pow(a, b);
+    if constexpr (std::is_integral_v<T>)
+      return integer_power(a, b);
+    else
+      return math::pow(a, b);
   }
 };
 

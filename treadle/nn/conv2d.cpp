@@ -12,6 +12,9 @@ Conv2d::Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel, const Con
       options.groups > 0 && in_channels % options.groups == 0 && out_channels % options.groups == 0,
       "Conv2d: {} input and {} output channels do not divide into {} groups", in_channels, out_channels,
       options.groups);
+  require<ShapeError>(in_channels > 0 && out_channels > 0 && kernel.height > 0 && kernel.width > 0,
+                      "Conv2d: {} input and {} output channels and the kernel [{}, {}] must be positive",
+                      in_channels, out_channels, kernel.height, kernel.width);
   int64_t group_channels = in_channels / options.groups,
           fan_in = group_channels * kernel.height * kernel.width;
   weight = register_parameter("weight",

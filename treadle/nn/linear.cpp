@@ -1,15 +1,22 @@
 #include "treadle/nn/linear.h"
 
-#include <fmt/core.h>
-
+#include "treadle/core/error.h"
 #include "treadle/nn/init.h"
 #include "treadle/ops/linear.h"
 
 namespace treadle {
 
+namespace {
+
+Tensor empty_weight(int64_t in, int64_t out) {
+  require<ShapeError>(in >= 0 && out >= 0, "Linear: {} inputs and {} outputs cannot be negative", in, out);
+  return Tensor::empty_strided({out, in}, {1, out}, DType::f32, kCpu);
+}
+
+}  // namespace
+
 Linear::Linear(int64_t in_features, int64_t out_features, bool with_bias, Generator& generator)
-    : weight(register_parameter("weight", Tensor::empty_strided({out_features, in_features},
-                                                                {1, out_features}, DType::f32, kCpu))) {
+    : weight(register_parameter("weight", empty_weight(in_features, out_features))) {
   init_uniform_fan_in(weight, in_features, generator);
   if (!with_bias) return;
   bias = register_parameter("bias", Tensor::empty({out_features}));

@@ -160,7 +160,8 @@ struct Load {
 /// Each tensor of the model with its value: all there, none left over, shapes equal.
 std::vector<Load> matched(const std::vector<NamedTensor>& targets, const std::vector<NamedTensor>& values) {
   TensorsByName by_name;
-  for (auto& [name, tensor] : values) by_name[name] = tensor;
+  for (auto& [name, tensor] : values)
+    require<ValueError>(by_name.emplace(name, tensor).second, "the state to load has '{}' twice", name);
   std::vector<Load> loads;
   for (const NamedTensor& target : each_once(targets)) {
     std::vector<NamedTensor> names;

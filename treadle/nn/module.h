@@ -37,8 +37,8 @@ class TREADLE_API Module {
   /// Parameters, then buffers, under all their names.
   std::vector<NamedTensor> state_dict() const;
   /// Copies values of the same names and shapes. Of a tensor with several names one name is enough. Throws
-  /// ShapeError naming both shapes, ValueError for names that are missing or too many, or that belong to one
-  /// tensor and differ; then nothing was changed.
+  /// ShapeError naming both shapes, ValueError for names that are missing, too many or given twice, or that
+  /// belong to one tensor and differ; then nothing was changed.
   void load_state_dict(const std::vector<NamedTensor>& values);
   int64_t parameter_count() const;
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "treadle/ops/pool2d_geometry.h"
+
 namespace treadle {
 namespace {
 
@@ -15,8 +17,9 @@ Options window(Pair kernel) {
 
 template <class Options>
 std::string describe_window(const char* name, const Options& options) {
+  const Pair stride = pool_stride(options.stride, options.kernel);
   return fmt::format("{}({}×{}, stride {}×{})", name, options.kernel.height, options.kernel.width,
-                     options.stride.height, options.stride.width);
+                     stride.height, stride.width);
 }
 
 }  // namespace

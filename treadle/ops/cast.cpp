@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/ops/cast_options.h"
 #include "treadle/ops/pointwise_layout.h"
 #include "treadle/ops/strided_operands.h"
@@ -126,6 +127,7 @@ void register_cast(Registry& registry) {
 
 Tensor cast(const Tensor& x, DType dtype) {
   static const Op& op = op_named("cast");
+  require_defined("cast", x);
   return x.dtype() == dtype ? x : apply(op, {x}, Attributes::of(CastOptions{dtype}))[0];
 }
 

@@ -9,15 +9,19 @@ namespace treadle {
 namespace {
 
 void require_sound(const char* op, const Conv2dOptions& o) {
-  require<ShapeError>(o.stride.height > 0 && o.stride.width > 0, "{}: stride [{}, {}] must be positive", op,
-                      o.stride.height, o.stride.width);
-  require<ShapeError>(o.dilation.height > 0 && o.dilation.width > 0, "{}: dilation [{}, {}] must be positive",
-                      op, o.dilation.height, o.dilation.width);
-  require<ShapeError>(o.groups > 0, "{}: groups must be positive, got {}", op, o.groups);
+  auto between = [](int64_t least, Pair pair) {
+    return std::min(pair.height, pair.width) >= least && std::max(pair.height, pair.width) <= kMostGeometry;
+  };
+  require<ShapeError>(between(1, o.stride), "{}: stride [{}, {}] must be from 1 to {}", op, o.stride.height,
+                      o.stride.width, kMostGeometry);
+  require<ShapeError>(between(1, o.dilation), "{}: dilation [{}, {}] must be from 1 to {}", op,
+                      o.dilation.height, o.dilation.width, kMostGeometry);
+  require<ShapeError>(between(1, o.groups), "{}: groups must be from 1 to {}, not {}", op, kMostGeometry,
+                      o.groups);
   require<ShapeError>(
-      o.padding.top >= 0 && o.padding.left >= 0 && o.padding.bottom >= 0 && o.padding.right >= 0,
-      "{}: padding [{}, {}, {}, {}] must not be negative", op, o.padding.top, o.padding.left,
-      o.padding.bottom, o.padding.right);
+      between(0, {o.padding.top, o.padding.left}) && between(0, {o.padding.bottom, o.padding.right}),
+      "{}: padding [{}, {}, {}, {}] must be from 0 to {}", op, o.padding.top, o.padding.left,
+      o.padding.bottom, o.padding.right, kMostGeometry);
 }
 
 void require_rank4(const char* op, const char* name, const Shape& shape) {
@@ -37,7 +41,7 @@ Shape output_shape(const char* op, const Shape& x, const Shape& w, const Conv2dO
   require_sound(op, o);
   require_rank4(op, "x", x);
   require_rank4(op, "w", w);
-  require<ShapeError>(x[1] == w[1] * o.groups,
+  require<ShapeError>(x[1] % o.groups == 0 && x[1] / o.groups == w[1],
                       "{}: x has shape {} with {} channels, w {} in {} groups expects {}", op, x, x[1], w,
                       o.groups, w[1] * o.groups);
   require<ShapeError>(w[0] % o.groups == 0,
@@ -74,9 +78,11 @@ std::vector<TensorSpec> infer_input_gradient(Specs inputs, const Attributes& att
   require_same_dtype(op, inputs);
   auto& options = attributes.as<Conv2dInputGradientOptions>();
   const Shape &dy = inputs[0].shape, &w = inputs[1].shape;
+  require_sound(op, options);
   require_rank4(op, "dy", dy);
   require_rank4(op, "w", w);
   Shape dx{dy[0], w[1] * options.groups, options.input_size.height, options.input_size.width};
+  checked_numel(dx);
   require_output_gradient(op, dy, output_shape(op, dx, w, options), dx, w);
   return {image_spec(dx, options.channels_last, inputs[0].dtype)};
 }
@@ -90,6 +96,7 @@ std::vector<TensorSpec> infer_weight_gradient(Specs inputs, const Attributes& at
   require_rank4(op, "x", x);
   require_rank4(op, "dy", dy);
   Shape dw{dy[1], x[1] / options.groups, options.kernel_size.height, options.kernel_size.width};
+  checked_numel(dw);
   require_output_gradient(op, dy, output_shape(op, x, dw, options), x, dw);
   return {TensorSpec::of(dw, inputs[0].dtype)};
 }
@@ -279,6 +286,7 @@ void register_conv2d(Registry& registry) {
   registry.add({.name = "conv2d",
                 .summary = "y[n,k,p,q] = Σ x[n,c,p·stride+r·dilation−padding,…]·w[k,c,r,s] + b[k] over c,r,s",
                 .options = &schema_of<Conv2dOptions>(),
+                .optional = {2},
                 .infer = infer,
                 .reference = reference_forward,
                 .gradient = gradient,

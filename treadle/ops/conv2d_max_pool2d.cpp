@@ -60,6 +60,12 @@ void require_rank4(const char* op, const char* name, const Shape& shape) {
   require<ShapeError>(shape.rank() == 4, "{}: {} has shape {}, expected 4 axes", op, name, shape);
 }
 
+/// Before shapes are computed with them; the other options are checked by conv2d.
+void require_groups(const char* op, const Conv2dOptions& options) {
+  require<ShapeError>(options.groups >= 1 && options.groups <= kMostGeometry,
+                      "{}: groups must be from 1 to {}, not {}", op, kMostGeometry, options.groups);
+}
+
 std::vector<TensorSpec> infer_input_gradient(Specs inputs, const Attributes& attributes) {
   const char* op = "conv2d_max_pool2d_input_gradient";
   auto& options = attributes.as<Conv2dMaxPool2dInputGradientOptions>();
@@ -67,6 +73,7 @@ std::vector<TensorSpec> infer_input_gradient(Specs inputs, const Attributes& att
   require_same_dtype(op, std::array{dy, w});
   require_rank4(op, "dy", dy.shape);
   require_rank4(op, "w", w.shape);
+  require_groups(op, options);
   const Shape dx{dy.shape[0], w.shape[1] * options.groups, options.input_size.height,
                  options.input_size.width};
   require_pooled(op, dy, choice, TensorSpec::of(dx, dy.dtype), w, options);
@@ -80,7 +87,7 @@ std::vector<TensorSpec> infer_weight_gradient(Specs inputs, const Attributes& at
   require_same_dtype(op, std::array{x, dy});
   require_rank4(op, "x", x.shape);
   require_rank4(op, "dy", dy.shape);
-  require<ValueError>(options.groups > 0, "{}: groups must be positive, got {}", op, options.groups);
+  require_groups(op, options);
   const Shape dw{dy.shape[1], x.shape[1] / options.groups, options.kernel_size.height,
                  options.kernel_size.width};
   const TensorSpec w = TensorSpec::of(dw, x.dtype);
@@ -442,6 +449,7 @@ void register_conv2d_max_pool2d(Registry& registry) {
   registry.add({.name = "conv2d_max_pool2d",
                 .summary = "y = relu(the largest of conv2d(x, w, b) in the window), and which place it was",
                 .options = &schema_of<Conv2dMaxPool2dOptions>(),
+                .optional = {2},
                 .infer = infer,
                 .reference = reference_forward,
                 .gradient = gradient,

@@ -2,6 +2,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/ops/cast.h"
 #include "treadle/ops/copy_options.h"
 
@@ -78,6 +79,15 @@ std::vector<TestCase> cases_into() {
           two("empty", {0, 4}, TestLayout::contiguous, {4}, TestLayout::contiguous)};
 }
 
+/// Whether writing `target` may change what is still to be read of `source`: they share memory and do not lie
+/// alike. Elements between two strides count as shared.
+bool may_overlap(const Tensor& target, const Tensor& source) {
+  const TensorData &t = *target.handle(), &s = *source.handle();
+  if (!(t.storage == s.storage)) return false;
+  if (t.offset == s.offset && t.shape == s.shape && t.strides == s.strides) return false;
+  return t.offset < s.offset + reach(s.shape, s.strides) && s.offset < t.offset + reach(t.shape, t.strides);
+}
+
 Tensor copy(const Tensor& x, const char* layout) {
   static const Op& op = op_named("copy");
   return apply(op, {x}, Attributes::of(CopyOptions{layout}))[0];
@@ -107,17 +117,23 @@ void register_copy(Registry& registry) {
 
 }  // namespace ops
 
-Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : copy(x, "row_major"); }
+Tensor contiguous(const Tensor& x) {
+  require_defined("contiguous", x);
+  return x.is_contiguous() ? x : copy(x, "row_major");
+}
 
 Tensor clone(const Tensor& x) { return copy(x, "same"); }
 
 Tensor to_channels_last(const Tensor& x) {
+  require_defined("to_channels_last", x);
   return is_channels_last(x.shape(), x.strides()) ? x : copy(x, "channels_last");
 }
 
 void copy_into(const Tensor& target, const Tensor& source) {
   static const Op& op = op_named("copy_into");
-  apply_in_place(op, {target, source});
+  require_defined("copy_into", target, 1);
+  require_defined("copy_into", source, 2);
+  apply_in_place(op, {target, may_overlap(target, source) ? clone(source) : source});
 }
 
 Tensor to(const Tensor& x, DType dtype) { return cast(x, dtype); }

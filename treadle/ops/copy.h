@@ -13,12 +13,14 @@ TREADLE_API Tensor clone(const Tensor& x);
 /// other ranks.
 TREADLE_API Tensor to_channels_last(const Tensor& x);
 
-/// Overwrites target's elements by source's, broadcast. The two must not overlap in memory. Throws ShapeError
-/// when source does not broadcast to target's shape, DTypeError when the dtypes differ.
+/// Overwrites target's elements by source's, broadcast. Where the two may overlap in memory the result is as
+/// if source had been copied before. Throws ShapeError when source does not broadcast to target's shape,
+/// DTypeError when the dtypes differ, ValueError for a target that holds an element twice, as an expanded
+/// one.
 TREADLE_API void copy_into(const Tensor& target, const Tensor& source);
 
 /// x on a device; x itself when it is there. Keeps a layout without gaps. The gradient goes back to x's
-/// device.
+/// device. Throws DeviceAbsent.
 TREADLE_API Tensor to(const Tensor& x, Device device);
 /// x as a dtype: cast.
 TREADLE_API Tensor to(const Tensor& x, DType dtype);

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
+#include "treadle/core/scalar.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/ops/copy_elements.h"
 #include "treadle/ops/fill_options.h"
 #include "treadle/ops/strided_operands.h"
@@ -14,7 +16,18 @@ namespace {
 
 constexpr int64_t kGrain = 32768;  ///< elements worth a thread
 
-std::vector<TensorSpec> infer(Specs inputs, const Attributes&) { return {inputs[0]}; }
+std::vector<TensorSpec> infer_fill(Specs inputs, const Attributes& attributes) {
+  require_fits("fill", attributes.as<FillOptions>().value, inputs[0].dtype);
+  return {inputs[0]};
+}
+
+std::vector<TensorSpec> infer_arange(Specs inputs, const Attributes& attributes) {
+  const auto& options = attributes.as<ArangeOptions>();
+  const int64_t count = inputs[0].shape.numel();
+  for (int64_t i : {int64_t(0), count - 1})
+    if (count > 0) require_fits("arange", options.start + double(i) * options.step, inputs[0].dtype);
+  return {inputs[0]};
+}
 
 std::vector<ReferenceTensor> fill_reference(ReferenceInputs inputs, const Attributes& attributes) {
   ReferenceTensor y = inputs[0];
@@ -73,6 +86,7 @@ void run_arange(const Call& call) {
 }
 
 Tensor empty_like(const Tensor& x) {
+  require_defined("full_like", x);
   bool dense = is_dense(x.shape(), x.strides());
   return Tensor::empty_strided(x.shape(), dense ? x.strides() : contiguous_strides(x.shape()), x.dtype(),
                                x.device());
@@ -102,7 +116,7 @@ void register_fill(Registry& registry) {
                 .summary = "x[i] = value, in place",
                 .options = &schema_of<FillOptions>(),
                 .dtypes = kEveryDType,
-                .infer = infer,
+                .infer = infer_fill,
                 .reference = fill_reference,
                 .mutates = {0},
                 .cases = fill_cases});
@@ -110,7 +124,7 @@ void register_fill(Registry& registry) {
                 .summary = "x[i] = start + i·step in row-major order, in place",
                 .options = &schema_of<ArangeOptions>(),
                 .dtypes = kNumeric,
-                .infer = infer,
+                .infer = infer_arange,
                 .reference = arange_reference,
                 .mutates = {0},
                 .cases = arange_cases});
@@ -144,7 +158,8 @@ Tensor ones_like(const Tensor& x) { return full_like(x, 1); }
 Tensor arange(double start, double end, double step, DType dtype, Device device) {
   static const Op& op = op_named("arange");
   double count = std::ceil((end - start) / step);
-  require<ValueError>(step != 0 && count >= 0 && count < 0x1p53,
+  bool finite = std::isfinite(start) && std::isfinite(end) && std::isfinite(step);
+  require<ValueError>(finite && step != 0 && count >= 0 && count < 0x1p53,
                       "arange: no way from {} to {} in steps of {}", start, end, step);
   Tensor y = Tensor::empty({int64_t(count)}, dtype, device);
   apply_in_place(op, {y}, Attributes::of(ArangeOptions{start, step}));

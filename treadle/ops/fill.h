@@ -6,7 +6,7 @@
 namespace treadle {
 
 /// Sets every element to `value`, converted to the dtype (truncated for integers). Integers beyond 2^53 are
-/// not exact.
+/// not exact. Throws ValueError where an integer dtype does not hold the value: -1 as u8, NaN.
 TREADLE_API void fill_(const Tensor& x, double value);
 
 TREADLE_API Tensor full(const Shape& shape, double value, DType dtype = DType::f32, Device device = kCpu);
@@ -16,7 +16,8 @@ TREADLE_API Tensor zeros_like(const Tensor& x);
 TREADLE_API Tensor ones_like(const Tensor& x);
 
 /// start, start + step, … before end: ⌈(end - start) / step⌉ elements, each computed in double and then
-/// converted. Throws ValueError for a step of 0 or one that leads away from end, DTypeError for bool.
+/// converted. Throws ValueError for a step of 0 or one that leads away from end, numbers that are not finite
+/// and elements that an integer dtype does not hold, DTypeError for bool.
 TREADLE_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::i64,
                           Device device = kCpu);
 

@@ -29,7 +29,9 @@ std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attribute
   Shape shape = inputs[0].shape;
   int axis = normalize_axis(options.axis, shape.rank(), "index_select_gradient");
   check_indices(inputs[1]);
-  require<ShapeError>(shape[axis] == inputs[1].shape[0] && options.extent >= 0,
+  require<ShapeError>(options.extent >= 0, "index_select_gradient: the extent {} is negative",
+                      options.extent);
+  require<ShapeError>(shape[axis] == inputs[1].shape[0],
                       "index_select_gradient: dy has shape {}, there are {} indices along axis {}", shape,
                       inputs[1].shape[0], axis);
   shape[axis] = options.extent;

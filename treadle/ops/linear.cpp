@@ -2,6 +2,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/ops/matmul.h"
 #include "treadle/ops/reduce.h"
 #include "treadle/ops/views.h"
@@ -109,6 +110,7 @@ namespace ops {
 void register_linear(Registry& registry) {
   registry.add({.name = "linear",
                 .summary = "y[n,o] = Σ_i x[n,i] · w[o,i] + b[o]",
+                .optional = {2},
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,
@@ -132,6 +134,8 @@ Tensor as_rows(const Tensor& x) {
 
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b) {
   static const Op& op = op_named("linear");
+  require_defined("linear", x, 1);
+  require_defined("linear", w, 2);
   if (x.rank() == 2) return apply(op, {x, w, b})[0];
   require<ShapeError>(x.rank() > 0, "linear: x {} and w {} are not [..., in] and [out, in]", x.shape(),
                       w.shape());

@@ -2,6 +2,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/ops/matrix_product.h"
 #include "treadle/ops/reduce.h"
 #include "treadle/ops/views.h"
@@ -135,6 +136,8 @@ void register_matmul(Registry& registry) {
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   static const Op& op = op_named("matmul");
+  require_defined("matmul", a, 1);
+  require_defined("matmul", b, 2);
   require<ShapeError>(a.rank() > 0 && b.rank() > 0, "matmul: a {} and b {} must have at least one axis",
                       a.shape(), b.shape());
   Tensor c = apply(op, {a.rank() == 1 ? unsqueeze(a, 0) : a, b.rank() == 1 ? unsqueeze(b, 1) : b})[0];

@@ -35,6 +35,8 @@ void require_step(const char*, const SgdUpdateOptions&) {}
 template <class Rule>
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   constexpr size_t kOperands = Rule::kOperands;
+  require<ValueError>(inputs.size() == kOperands || inputs.size() == kOperands + 1,
+                      "{}: {} operands and maybe the numbers, not {}", Rule::kName, kOperands, inputs.size());
   require_alike(Rule::kName, inputs.first(kOperands));
   if (inputs.size() == kOperands || !has_numbers(Rule::kName, inputs[kOperands]))
     require_step(Rule::kName, attributes.as<typename Rule::Options>());
@@ -232,6 +234,7 @@ void register_rule(Registry& registry, const std::string& summary, const std::ve
                 .summary = "for each parameter " + summary,
                 .options = &schema_of<typename Rule::Options>(),
                 .dtype_operand = 1,
+                .optional = {0},
                 .infer = infer_all<Rule>,
                 .reference = reference_of_all<Rule>,
                 .mutates = mutates,

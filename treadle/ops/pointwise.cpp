@@ -4,6 +4,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/kernels/pointwise_functions.h"
 #include "treadle/ops/cast.h"
 #include "treadle/ops/copy.h"
@@ -15,16 +16,19 @@
 namespace treadle {
 namespace {
 
-template <class F>
+template <class F, size_t operands>
 std::vector<TensorSpec> infer_same(Specs inputs, const Attributes&) {
+  require<ValueError>(inputs.size() == operands, "{}: {} operands, not {}", F::kName, operands,
+                      inputs.size());
   require_same_dtype(F::kName, inputs);
   return {pointwise_output(F::kName, inputs, inputs[0].dtype)};
 }
 
 template <class F>
-std::vector<TensorSpec> infer_comparison(Specs inputs, const Attributes&) {
-  require_same_dtype(F::kName, inputs);
-  return {pointwise_output(F::kName, inputs, DType::boolean)};
+std::vector<TensorSpec> infer_comparison(Specs inputs, const Attributes& attributes) {
+  TensorSpec y = infer_same<F, 2>(inputs, attributes)[0];
+  y.dtype = DType::boolean;
+  return {y};
 }
 
 template <class F>
@@ -181,7 +185,7 @@ void add_unary(Registry& registry, TypeTag<F>) {
                 .summary = F::kSummary,
                 .options = &schema_of<F>(),
                 .dtypes = F::kIntegers ? kNumeric : kFloating,
-                .infer = infer_same<F>,
+                .infer = infer_same<F, 1>,
                 .reference = unary_reference<F>,
                 .gradient = unary_gradient<F>,
                 .saves = {{F::kSavesOutput ? Saved::output : Saved::input, 0}},
@@ -190,7 +194,7 @@ void add_unary(Registry& registry, TypeTag<F>) {
   registry.add({.name = std::string(F::kName) + "_gradient",
                 .summary = std::string("dx of ") + F::kName + " from what it saves and dy",
                 .options = &schema_of<F>(),
-                .infer = infer_same<F>,
+                .infer = infer_same<F, 2>,
                 .reference = binary_reference<GradientOf<F>>,
                 .cases = binary_cases<GradientOf<F>>,
                 .error = error_of<F>});
@@ -202,7 +206,7 @@ void add_binary(Registry& registry, std::vector<Tensor> (*gradient)(const Gradie
   registry.add({.name = F::kName,
                 .summary = F::kSummary,
                 .dtypes = F::kIntegers ? kNumeric : kFloating,
-                .infer = infer_same<F>,
+                .infer = infer_same<F, 2>,
                 .reference = binary_reference<F>,
                 .gradient = gradient,
                 .saves = std::move(saves),
@@ -246,12 +250,16 @@ std::vector<Tensor> div_gradient(const GradientContext& c) {
           c.needs(1) ? reduce_to(c, 1, neg(mul(da, c.output(0)))) : Tensor()};
 }
 
-/// d/da a^b = b·a^(b-1), d/db a^b = a^b·ln a.
+/// d/da a^b = b·a^(b-1), 0 for b = 0; d/db a^b = a^b·ln a, 0 for a = 0 and b ≥ 0, where the limit is: as
+/// PyTorch.
 std::vector<Tensor> pow_gradient(const GradientContext& c) {
   Tensor a = c.input(0), b = c.input(1);
   std::vector<Tensor> gradients(2);
-  if (c.needs(0)) gradients[0] = reduce_to(c, 0, c.upstream() * b * pow(a, b - 1.0));
-  if (c.needs(1)) gradients[1] = reduce_to(c, 1, c.upstream() * c.output(0) * log(a));
+  if (c.needs(0)) gradients[0] = reduce_to(c, 0, where(equal(b, 0), 0, c.upstream() * b * pow(a, b - 1)));
+  if (c.needs(1)) {
+    const Tensor constant = mul(equal(a, 0), greater_equal(b, 0));
+    gradients[1] = reduce_to(c, 1, where(constant, 0, c.upstream() * c.output(0) * log(a)));
+  }
   return gradients;
 }
 
@@ -335,57 +343,163 @@ Tensor unary(const Tensor& x, F f = {}) {
   return apply(op, {x}, Attributes::of(f))[0];
 }
 
-template <class F>
-Tensor binary(const Tensor& a, const Tensor& b) {
-  static const Op& op = op_named(F::kName);
-  if (a.dtype() == b.dtype()) return apply(op, {a, b})[0];
-  DType common = promote(a.dtype(), b.dtype());
-  return apply(op, {cast(a, common), cast(b, common)})[0];
+TypedOperand typed(const Operand& x) {
+  if (!x.tensor()) return {x.number().dtype(), OperandKind::number};
+  return {x.tensor()->dtype(), x.tensor()->rank() == 0 ? OperandKind::rank0 : OperandKind::tensor};
 }
 
-Tensor as_floating(const Tensor& x) { return is_floating(x.dtype()) ? x : cast(x, DType::f32); }
+/// A number as an element of T; integers wrap.
+template <class T>
+T element_of(const Scalar& number) {
+  if constexpr (std::is_same_v<T, bool>)
+    return number.to_double() != 0;
+  else if constexpr (std::is_integral_v<T>)
+    return T(number.integer());
+  else
+    return T(number.to_double());
+}
+
+Tensor number_tensor(const Scalar& number, DType dtype, Device device) {
+  return with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T element = element_of<T>(number);
+    return Tensor::from(std::span<const T>(&element, 1), Shape{}, device);
+  });
+}
+
+void require_operand(const char* op, const Operand& x, int number) {
+  if (x.tensor()) require_defined(op, *x.tensor(), number);
+}
+
+/// Two operands, one of them a tensor at least, before they have one dtype.
+struct OperandPair {
+  const Operand &a, &b;
+
+  OperandPair(const char* op, const Operand& a, const Operand& b) : a(a), b(b) {
+    require_operand(op, a, 1);
+    require_operand(op, b, 2);
+    require<ValueError>(a.tensor() || b.tensor(), "{}: both operands are numbers, neither is a tensor", op);
+  }
+  DType dtype() const { return result_type({typed(a), typed(b)}); }
+  Tensor as(const Operand& x, DType dtype) const {
+    return x.tensor() ? cast(*x.tensor(), dtype)
+                      : number_tensor(x.number(), dtype, (a.tensor() ? a : b).tensor()->device());
+  }
+};
+
+template <class F>
+Tensor apply_as(const OperandPair& pair, DType dtype) {
+  static const Op& op = op_named(F::kName);
+  return apply(op, {pair.as(pair.a, dtype), pair.as(pair.b, dtype)})[0];
+}
+
+template <class F>
+Tensor binary(const Operand& a, const Operand& b) {
+  const OperandPair pair(F::kName, a, b);
+  return apply_as<F>(pair, pair.dtype());
+}
+
+/// Bools are computed as u8, where 1 + 1 is not 0 either.
+template <class F>
+Tensor binary_or_bool(const Operand& a, const Operand& b) {
+  const OperandPair pair(F::kName, a, b);
+  const DType dtype = pair.dtype();
+  return dtype == DType::boolean ? cast(apply_as<F>(pair, DType::u8), dtype) : apply_as<F>(pair, dtype);
+}
+
+/// In i64 where a number is beyond the dtype: every narrower integer is below or above it there.
+template <class F>
+Tensor comparison(const Operand& a, const Operand& b) {
+  const OperandPair pair(F::kName, a, b);
+  const DType dtype = pair.dtype();
+  const bool held = (a.tensor() || fits(a.number(), dtype)) && (b.tensor() || fits(b.number(), dtype));
+  return apply_as<F>(pair, held ? dtype : DType::i64);
+}
+
+DType floating_or_f32(DType dtype) { return is_floating(dtype) ? dtype : DType::f32; }
+
+Tensor as_floating(const char* op, const Tensor& x) {
+  require_defined(op, x, 1);
+  return cast(x, floating_or_f32(x.dtype()));
+}
+
+template <class F>
+Tensor floating_unary(const Tensor& x) {
+  return unary<F>(as_floating(F::kName, x));
+}
+
+/// A bound beyond the dtype becomes the dtype's end.
+Tensor clamp_integers(const Tensor& x, const Scalar& low, const Scalar& high) {
+  return minimum(maximum(x, nearest_held(low, x.dtype())), nearest_held(high, x.dtype()));
+}
 
 }  // namespace
 
 Tensor neg(const Tensor& x) { return unary<Neg>(x); }
 Tensor abs(const Tensor& x) { return unary<Abs>(x); }
-Tensor exp(const Tensor& x) { return unary<Exp>(x); }
-Tensor log(const Tensor& x) { return unary<Log>(x); }
-Tensor sqrt(const Tensor& x) { return unary<Sqrt>(x); }
+Tensor exp(const Tensor& x) { return floating_unary<Exp>(x); }
+Tensor log(const Tensor& x) { return floating_unary<Log>(x); }
+Tensor sqrt(const Tensor& x) { return floating_unary<Sqrt>(x); }
 Tensor relu(const Tensor& x) { return unary<Relu>(x); }
 Tensor leaky_relu(const Tensor& x, double slope) { return unary(x, LeakyRelu(slope)); }
-Tensor sigmoid(const Tensor& x) { return unary<Sigmoid>(x); }
-Tensor tanh(const Tensor& x) { return unary<Tanh>(x); }
+Tensor sigmoid(const Tensor& x) { return floating_unary<Sigmoid>(x); }
+Tensor tanh(const Tensor& x) { return floating_unary<Tanh>(x); }
 Tensor gelu(const Tensor& x) { return unary<Gelu>(x); }
 Tensor silu(const Tensor& x) { return unary<Silu>(x); }
-Tensor clamp(const Tensor& x, double low, double high) { return unary(x, Clamp(low, high)); }
+Tensor clamp(const Tensor& x, const Scalar& low, const Scalar& high) {
+  require_defined("clamp", x, 1);
+  const DType dtype = result_type({typed(x), typed(low), typed(high)});
+  const Tensor promoted = cast(x, dtype);
+  if (is_integer(dtype)) return clamp_integers(promoted, low, high);
+  return unary(promoted, Clamp(low.to_double(), high.to_double()));
+}
 
-Tensor add(const Tensor& a, const Tensor& b) { return binary<Add>(a, b); }
-Tensor sub(const Tensor& a, const Tensor& b) { return binary<Sub>(a, b); }
-Tensor mul(const Tensor& a, const Tensor& b) { return binary<Mul>(a, b); }
-Tensor div(const Tensor& a, const Tensor& b) { return binary<Div>(as_floating(a), as_floating(b)); }
-Tensor pow(const Tensor& a, const Tensor& b) { return binary<Pow>(as_floating(a), as_floating(b)); }
-Tensor maximum(const Tensor& a, const Tensor& b) { return binary<Maximum>(a, b); }
-Tensor minimum(const Tensor& a, const Tensor& b) { return binary<Minimum>(a, b); }
-Tensor equal(const Tensor& a, const Tensor& b) { return binary<Equal>(a, b); }
-Tensor not_equal(const Tensor& a, const Tensor& b) { return binary<NotEqual>(a, b); }
-Tensor less(const Tensor& a, const Tensor& b) { return binary<Less>(a, b); }
-Tensor less_equal(const Tensor& a, const Tensor& b) { return binary<LessEqual>(a, b); }
-Tensor greater(const Tensor& a, const Tensor& b) { return binary<Greater>(a, b); }
-Tensor greater_equal(const Tensor& a, const Tensor& b) { return binary<GreaterEqual>(a, b); }
+Tensor add(const Operand& a, const Operand& b) { return binary_or_bool<Add>(a, b); }
+Tensor sub(const Operand& a, const Operand& b) { return binary<Sub>(a, b); }
+Tensor mul(const Operand& a, const Operand& b) { return binary_or_bool<Mul>(a, b); }
 
-Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+Tensor div(const Operand& a, const Operand& b) {
+  const OperandPair pair(Div::kName, a, b);
+  return apply_as<Div>(pair, floating_or_f32(pair.dtype()));
+}
+
+Tensor pow(const Operand& a, const Operand& b) {
+  const OperandPair pair(Pow::kName, a, b);
+  const DType dtype = pair.dtype();
+  require<ValueError>(b.tensor() || is_floating(dtype) || b.number().integer() >= 0,
+                      "pow: integers ({}) raised to the negative number {}; cast() them to a floating dtype",
+                      name_of(dtype), to_string(b.number()));
+  return apply_as<Pow>(pair, dtype);
+}
+
+Tensor maximum(const Operand& a, const Operand& b) { return binary_or_bool<Maximum>(a, b); }
+Tensor minimum(const Operand& a, const Operand& b) { return binary_or_bool<Minimum>(a, b); }
+Tensor equal(const Operand& a, const Operand& b) { return comparison<Equal>(a, b); }
+Tensor not_equal(const Operand& a, const Operand& b) { return comparison<NotEqual>(a, b); }
+Tensor less(const Operand& a, const Operand& b) { return comparison<Less>(a, b); }
+Tensor less_equal(const Operand& a, const Operand& b) { return comparison<LessEqual>(a, b); }
+Tensor greater(const Operand& a, const Operand& b) { return comparison<Greater>(a, b); }
+Tensor greater_equal(const Operand& a, const Operand& b) { return comparison<GreaterEqual>(a, b); }
+
+Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
   static const Op& op = op_named("where");
-  DType common = promote(a.dtype(), b.dtype());
-  return apply(op, {condition, cast(a, common), cast(b, common)})[0];
+  require_defined("where", condition, 1);
+  require_operand("where", a, 2);
+  require_operand("where", b, 3);
+  const DType dtype = result_type({typed(a), typed(b)});
+  auto operand = [&](const Operand& x) {
+    if (x.tensor()) return cast(*x.tensor(), dtype);
+    require_fits("where", x.number(), dtype);
+    return number_tensor(x.number(), dtype, condition.device());
+  };
+  return apply(op, {condition, operand(a), operand(b)})[0];
 }
 
 Tensor scalar_like(double value, const Tensor& like) {
-  return with_type(like.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T element = T(value);
-    return Tensor::from(std::span<const T>(&element, 1), Shape{}, like.device());
-  });
+  require_defined("scalar_like", like, 2);
+  require_fits("scalar_like", value, like.dtype());
+  return number_tensor(is_floating(like.dtype()) ? Scalar(value) : Scalar(int64_t(value)), like.dtype(),
+                       like.device());
 }
 
 Tensor relu_gradient(const Tensor& y, const Tensor& dy) {

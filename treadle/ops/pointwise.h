@@ -1,63 +1,90 @@
 /// Pointwise ops with NumPy broadcasting. Each struct of kernels/pointwise_functions.h is one op.
 ///
-/// All throw ShapeError naming both shapes when operands do not broadcast. Binary ops promote dtypes as
-/// PyTorch does.
+/// All throw ShapeError naming both shapes when operands do not broadcast, ValueError for an undefined
+/// operand.
+///
+/// Operands of several are tensors or numbers, computed in result_type() of them (core/dtype.h), as in
+/// PyTorch: a tensor of rank 0 or a number raises another tensor's dtype only to a higher category. Gradients
+/// come back in each operand's own dtype. Integers wrap, also a number that its tensor's dtype does not hold:
+/// u8 1 + 300 is 45. A fraction is rounded to the half types before it is used.
 #pragma once
 
+#include "treadle/core/scalar.h"
 #include "treadle/core/tensor.h"
 
 namespace treadle {
 
+/// A tensor or a number, as a parameter: it refers to the tensor it was made from.
+class Operand {
+ public:
+  Operand(const Tensor& tensor) : tensor_(&tensor) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Operand(T number) : number_(number) {}
+  Operand(const Scalar& number) : number_(number) {}
+
+  /// Null for a number.
+  const Tensor* tensor() const { return tensor_; }
+  const Scalar& number() const { return number_; }
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  Scalar number_ = 0;
+};
+
 TREADLE_API Tensor neg(const Tensor& x);
 TREADLE_API Tensor abs(const Tensor& x);
+/// Integers and bool are taken as f32 by exp, log, sqrt, sigmoid and tanh; the other activations throw
+/// DTypeError.
 TREADLE_API Tensor exp(const Tensor& x);
 TREADLE_API Tensor log(const Tensor& x);
 TREADLE_API Tensor sqrt(const Tensor& x);
-TREADLE_API Tensor relu(const Tensor& x);
-TREADLE_API Tensor leaky_relu(const Tensor& x, double slope = 0.01);
 TREADLE_API Tensor sigmoid(const Tensor& x);
 TREADLE_API Tensor tanh(const Tensor& x);
+TREADLE_API Tensor relu(const Tensor& x);
+TREADLE_API Tensor leaky_relu(const Tensor& x, double slope = 0.01);
 /// x·Φ(x) by erf. Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
 TREADLE_API Tensor gelu(const Tensor& x);
 TREADLE_API Tensor silu(const Tensor& x);
-TREADLE_API Tensor clamp(const Tensor& x, double low, double high);
+/// min(max(x, low), high): `high` where low is larger; NaN where a bound is NaN. A bound beyond an integer
+/// dtype does not bind, so ±infinity stands for none in floating dtypes. Throws DTypeError where all are
+/// bool.
+TREADLE_API Tensor clamp(const Tensor& x, const Scalar& low, const Scalar& high);
 
-TREADLE_API Tensor add(const Tensor& a, const Tensor& b);
-TREADLE_API Tensor sub(const Tensor& a, const Tensor& b);
-TREADLE_API Tensor mul(const Tensor& a, const Tensor& b);
-/// Integers are divided as f32.
-TREADLE_API Tensor div(const Tensor& a, const Tensor& b);
-/// Integers are raised as f32.
-TREADLE_API Tensor pow(const Tensor& a, const Tensor& b);
-TREADLE_API Tensor maximum(const Tensor& a, const Tensor& b);
-TREADLE_API Tensor minimum(const Tensor& a, const Tensor& b);
+/// Of bools: the logical or.
+TREADLE_API Tensor add(const Operand& a, const Operand& b);
+/// Throws DTypeError for bools.
+TREADLE_API Tensor sub(const Operand& a, const Operand& b);
+/// Of bools: the logical and.
+TREADLE_API Tensor mul(const Operand& a, const Operand& b);
+/// Integers and bools are divided as f32.
+TREADLE_API Tensor div(const Operand& a, const Operand& b);
+/// Integers are raised as integers, and wrap; raised to a negative tensor they give the whole part, to a
+/// negative number ValueError. Throws DTypeError for bools. The gradient of a^0 is 0, that of 0^b for b is 0
+/// if b ≥ 0.
+TREADLE_API Tensor pow(const Operand& a, const Operand& b);
+TREADLE_API Tensor maximum(const Operand& a, const Operand& b);
+TREADLE_API Tensor minimum(const Operand& a, const Operand& b);
 
-/// Comparisons give bool tensors.
-TREADLE_API Tensor equal(const Tensor& a, const Tensor& b);
-TREADLE_API Tensor not_equal(const Tensor& a, const Tensor& b);
-TREADLE_API Tensor less(const Tensor& a, const Tensor& b);
-TREADLE_API Tensor less_equal(const Tensor& a, const Tensor& b);
-TREADLE_API Tensor greater(const Tensor& a, const Tensor& b);
-TREADLE_API Tensor greater_equal(const Tensor& a, const Tensor& b);
+/// Comparisons give bool tensors. A number beyond an integer tensor's dtype is compared as it is;
+/// PyTorch would wrap it.
+TREADLE_API Tensor equal(const Operand& a, const Operand& b);
+TREADLE_API Tensor not_equal(const Operand& a, const Operand& b);
+TREADLE_API Tensor less(const Operand& a, const Operand& b);
+TREADLE_API Tensor less_equal(const Operand& a, const Operand& b);
+TREADLE_API Tensor greater(const Operand& a, const Operand& b);
+TREADLE_API Tensor greater_equal(const Operand& a, const Operand& b);
 
-/// y = condition ? a : b; `condition` is bool.
-TREADLE_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+/// y = condition ? a : b; `condition` is bool. Throws ValueError for a number that the result's dtype does
+/// not hold.
+TREADLE_API Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
 
-/// A tensor of rank 0 on `like`'s device, of its dtype.
+/// A tensor of rank 0 on `like`'s device, of its dtype. Throws ValueError where that does not hold the value.
 TREADLE_API Tensor scalar_like(double value, const Tensor& like);
 
-inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
-inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
-inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
-inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
+inline Tensor operator+(const Operand& a, const Operand& b) { return add(a, b); }
+inline Tensor operator-(const Operand& a, const Operand& b) { return sub(a, b); }
+inline Tensor operator*(const Operand& a, const Operand& b) { return mul(a, b); }
+inline Tensor operator/(const Operand& a, const Operand& b) { return div(a, b); }
 inline Tensor operator-(const Tensor& a) { return neg(a); }
-inline Tensor operator+(const Tensor& a, double b) { return add(a, scalar_like(b, a)); }
-inline Tensor operator-(const Tensor& a, double b) { return sub(a, scalar_like(b, a)); }
-inline Tensor operator*(const Tensor& a, double b) { return mul(a, scalar_like(b, a)); }
-inline Tensor operator/(const Tensor& a, double b) { return div(a, scalar_like(b, a)); }
-inline Tensor operator+(double a, const Tensor& b) { return add(scalar_like(a, b), b); }
-inline Tensor operator-(double a, const Tensor& b) { return sub(scalar_like(a, b), b); }
-inline Tensor operator*(double a, const Tensor& b) { return mul(scalar_like(a, b), b); }
-inline Tensor operator/(double a, const Tensor& b) { return div(scalar_like(a, b), b); }
 
 }  // namespace treadle

@@ -26,7 +26,8 @@ inline double value_of(const Tanh&, double x) { return std::tanh(x); }
 inline double value_of(const Gelu&, double x) { return x * normal_distribution(x); }
 inline double value_of(const Silu&, double x) { return x * logistic(x); }
 inline double value_of(const Clamp& f, double x) {
-  return std::isnan(x) ? x : std::min(std::max(x, f.low), f.high);
+  if (std::isnan(x) || std::isnan(f.low) || std::isnan(f.high)) return NAN;
+  return std::min(std::max(x, f.low), f.high);
 }
 
 /// Derivatives times dy; `saved` is what the op saves, its output or its input.
@@ -50,7 +51,7 @@ inline double value_of(const GradientOf<Silu>&, double x, double dy) {
   return dy * (logistic(x) + x * logistic(x) * logistic(-x));
 }
 inline double value_of(const GradientOf<Clamp>& f, double x, double dy) {
-  return x < f.low || x > f.high ? 0 : dy;
+  return f.low <= x && x <= f.high ? dy : 0;
 }
 
 inline bool has_nan(double a, double b) { return std::isnan(a) || std::isnan(b); }

@@ -11,11 +11,14 @@ namespace treadle {
 inline Shape pool2d_output_shape(const char* op, const Shape& x, Pair kernel, Pair stride,
                                  const Pads& padding, Pair dilation) {
   require<ShapeError>(x.rank() == 4, "{}: x has shape {}, expected 4 axes", op, x);
-  require<ShapeError>(kernel.height > 0 && kernel.width > 0 && dilation.height > 0 && dilation.width > 0,
-                      "{}: kernel [{}, {}] and dilation [{}, {}] must be positive", op, kernel.height,
-                      kernel.width, dilation.height, dilation.width);
-  require<ShapeError>(stride.height >= 0 && stride.width >= 0, "{}: stride [{}, {}] must not be negative", op,
-                      stride.height, stride.width);
+  auto between = [](int64_t least, Pair pair) {
+    return std::min(pair.height, pair.width) >= least && std::max(pair.height, pair.width) <= kMostGeometry;
+  };
+  require<ShapeError>(between(1, kernel) && between(1, dilation),
+                      "{}: kernel [{}, {}] and dilation [{}, {}] must be from 1 to {}", op, kernel.height,
+                      kernel.width, dilation.height, dilation.width, kMostGeometry);
+  require<ShapeError>(between(0, stride), "{}: stride [{}, {}] must be from 0 to {}", op, stride.height,
+                      stride.width, kMostGeometry);
   const int64_t height = dilation.height * (kernel.height - 1) + 1,
                 width = dilation.width * (kernel.width - 1) + 1;
   auto fits = [](int64_t pad, int64_t extent) { return pad >= 0 && pad < extent; };

@@ -7,6 +7,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/recording.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/kernels/random_functions.h"
 #include "treadle/ops/strided_operands.h"
 
@@ -189,6 +190,7 @@ Tensor changing_position(Recording& recording, const Tensor& x) {
 
 template <class F>
 void fill_random(const Op& op, const Tensor& x, F f, Generator& generator) {
+  require_defined(F::kName, x);
   Recording* current = recording();
   if (current && &generator == &default_generator())
     return apply_in_place(op, {x, changing_position(*current, x)}, Attributes::of(f));
@@ -211,11 +213,16 @@ void register_random(Registry& registry) {
 
 void uniform_(const Tensor& x, double low, double high, Generator& generator) {
   static const Op& op = op_named("uniform");
+  require<ValueError>(low <= high && std::isfinite(high - low),
+                      "uniform: from {} to {} is no range of finite numbers", low, high);
   fill_random(op, x, uniform_options(low, high), generator);
 }
 
 void normal_(const Tensor& x, double mean, double deviation, Generator& generator) {
   static const Op& op = op_named("normal");
+  require<ValueError>(deviation >= 0 && std::isfinite(deviation) && std::isfinite(mean),
+                      "normal: mean {} and deviation {} must be finite, the deviation not negative", mean,
+                      deviation);
   fill_random(op, x, normal_options(mean, deviation), generator);
 }
 

@@ -14,11 +14,12 @@
 namespace treadle {
 
 /// Fills x with low + u·(high - low), u = k·2^-24 in [0, 1). Rounding may reach `high`, which in the half
-/// types is common.
+/// types is common. Throws ValueError unless low ≤ high and both and their distance are finite.
 TREADLE_API void uniform_(const Tensor& x, double low = 0, double high = 1,
                           Generator& generator = default_generator());
 /// Fills x with normal values (Box and Muller, A Note on the Generation of Random Normal Deviates, 1958);
-/// none lies more than 5.8 deviations from the mean.
+/// none lies more than 5.8 deviations from the mean. Throws ValueError for a negative deviation and numbers
+/// that are not finite.
 TREADLE_API void normal_(const Tensor& x, double mean = 0, double deviation = 1,
                          Generator& generator = default_generator());
 /// Fills x, of any dtype, with 1 where u < probability and 0 elsewhere. Throws ValueError outside [0, 1].

@@ -2,6 +2,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/ops/pointwise.h"
 #include "treadle/ops/reduce_options.h"
 #include "treadle/ops/reduce_plan.h"
@@ -313,6 +314,7 @@ Tensor argmax(const Tensor& x, int64_t axis, bool keep_axis) {
 Tensor argmax(const Tensor& x) { return reduce(argmax_op(), x, {}, false); }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
+  require_defined("sum_to", x);
   if (x.shape() == shape) return x;
   require<ShapeError>(broadcast_shapes(x.shape(), shape, "sum_to") == x.shape(),
                       "sum_to: shape {} does not broadcast to x's shape {}", shape, x.shape());

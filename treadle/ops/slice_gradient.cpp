@@ -11,8 +11,9 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   const auto& options = attributes.as<SliceGradientOptions>();
   Shape shape = inputs[0].shape;
   int axis = normalize_axis(options.axis, shape.rank(), "slice_gradient");
-  int64_t count = shape[axis], last = options.begin + (count - 1) * options.step;
-  require<ShapeError>(options.step >= 1 && options.begin >= 0 && (count == 0 || last < options.extent),
+  int64_t count = shape[axis], room = options.extent - options.begin;  // of positions from begin on
+  bool sound = options.step >= 1 && options.begin >= 0 && options.extent >= 0;
+  require<ShapeError>(sound && (count == 0 || (room > 0 && (count - 1) <= (room - 1) / options.step)),
                       "slice_gradient: {} elements from {} on, {} apart, do not fit in an extent of {}",
                       count, options.begin, options.step, options.extent);
   shape[axis] = options.extent;

@@ -2,6 +2,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/ops/copy.h"
 #include "treadle/ops/to_device_options.h"
 
@@ -69,7 +70,9 @@ void register_to_device(Registry& registry) {
 
 Tensor to(const Tensor& x, Device device) {
   static const Op& op = op_named("to_device");
+  require_defined("to", x);
   if (x.device() == device) return x;
+  runtime(device);  // throws where it is absent
   return apply(op, {x}, Attributes::of(ToDeviceOptions{to_string(device), to_string(x.device())}))[0];
 }
 

@@ -4,6 +4,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
 #include "treadle/ops/copy.h"
 #include "treadle/ops/reduce.h"
 #include "treadle/ops/slice_gradient.h"
@@ -330,6 +331,7 @@ Op expand_op() {
 /// A reshape as a view; of a row-major copy where x itself has none.
 template <ShapeRule rule>
 Tensor apply_reshape(const Op& op, const Tensor& x, const Attributes& attributes) {
+  require_defined(op.name.c_str(), x);
   bool is_view = view_strides(x.shape(), x.strides(), rule(x.shape(), attributes)).has_value();
   return apply(op, {is_view ? x : contiguous(x)}, attributes)[0];
 }

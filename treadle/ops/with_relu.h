@@ -84,6 +84,7 @@ void add(Registry& registry, const char* name, const char* summary, const Option
   registry.add({.name = name,
                 .summary = summary,
                 .options = options,
+                .optional = {2},
                 .infer = infer<Base>,
                 .reference = reference<Base>,
                 .gradient = gradient<Base>,

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "treadle/compile/compile.h"
+#include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/ops/copy.h"
 #include "treadle/ops/cross_entropy.h"
@@ -37,6 +38,8 @@ class EvaluationMode {
 void count_correct(const Tensor& classes, const Tensor& labels, Evaluation& evaluation) {
   auto predicted = classes.to_vector<int64_t>(), wanted = labels.to_vector<int64_t>();
   for (size_t i = 0; i < wanted.size(); ++i) {
+    require<ValueError>(wanted[i] < int64_t(evaluation.total.size()), "the label {} is none of {} classes",
+                        wanted[i], evaluation.total.size());
     ++evaluation.total[wanted[i]];
     evaluation.correct[wanted[i]] += predicted[i] == wanted[i];
   }
@@ -62,6 +65,8 @@ Evaluator::~Evaluator() = default;
 
 Evaluation Evaluator::operator()(const ImageDataset& dataset, const PixelNormalization& normalization,
                                  Device device, int64_t batch_size, int64_t limit, std::stop_token stop) {
+  require<ValueError>(batch_size > 0, "evaluate: the batch size is {}, it must be positive", batch_size);
+  require<ValueError>(limit >= 0, "evaluate: the limit is {}, it cannot be negative", limit);
   NoGrad no_grad;
   EvaluationMode mode(model_);
   Evaluation evaluation;

@@ -31,7 +31,8 @@ class TREADLE_API Evaluator {
   explicit Evaluator(Module& model);
   ~Evaluator();
   /// The first `limit` images (0: all) in order. When a stop is requested, the result covers the images so
-  /// far.
+  /// far; loss and accuracy of none are 0. Throws ValueError for a batch size below 1, a negative limit and a
+  /// label without a class.
   Evaluation operator()(const ImageDataset& dataset, const PixelNormalization& normalization, Device device,
                         int64_t batch_size = 256, int64_t limit = 0, std::stop_token stop = {});
 
@@ -41,8 +42,7 @@ class TREADLE_API Evaluator {
   std::unique_ptr<Forward> forward_;
 };
 
-/// Runs the model in evaluation mode over the first `limit` images (0: all) in order. When a stop is
-/// requested, the result covers the images so far.
+/// Runs the model in evaluation mode over the first `limit` images (0: all) in order, as an Evaluator does.
 TREADLE_API Evaluation evaluate(Module& model, const ImageDataset& dataset,
                                 const PixelNormalization& normalization, Device device,
                                 int64_t batch_size = 256, int64_t limit = 0, std::stop_token stop = {});
