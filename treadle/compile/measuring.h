@@ -15,6 +15,8 @@ struct MeasuringObserver {
   std::function<bool(std::string_view op)> go_on;
   /// Told when a call's variants are measured, or it was given up.
   std::function<void()> ended;
+  /// Seconds since any moment, in place of the process's own clock; null: its own.
+  double (*clock)() = nullptr;
 };
 
 /// While one lives, measurements that its thread makes tell `observer`; of several the newest.
