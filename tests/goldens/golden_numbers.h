@@ -47,9 +47,8 @@ inline Tensor label_tensor(uint32_t seed, int64_t count, int64_t classes) {
   return Tensor::from(values, {count});
 }
 
-/// L2 norm and four projections.
-inline std::vector<double> measures(const Tensor& tensor) {
-  auto values = tensor.to_doubles();
+/// L2 norm and four projections of row-major values.
+inline std::vector<double> measures(const std::vector<double>& values) {
   std::vector<double> result(5);
   for (size_t i = 0; i < values.size(); ++i) {
     result[0] += values[i] * values[i];
@@ -59,6 +58,7 @@ inline std::vector<double> measures(const Tensor& tensor) {
   result[0] = std::sqrt(result[0]);
   return result;
 }
+inline std::vector<double> measures(const Tensor& tensor) { return measures(tensor.to_doubles()); }
 
 inline const nlohmann::json& file() {
   static const nlohmann::json contents = [] {

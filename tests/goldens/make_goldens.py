@@ -52,40 +52,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench" / "peers"))
 from models import MODELS  # noqa: E402
 
-STEPS, BATCH, LEARNING_RATE, PROJECTIONS = 10, 16, 0.05, 4
+from numbers_by_hash import labels, measures, signed, uniform  # noqa: E402
+
+STEPS, BATCH, LEARNING_RATE = 10, 16, 0.05
 INPUT_SEEDS = {"mlp": 1000, "lenet5": 1160, "fashion_cnn": 1740}
-
-
-def mix(seed, index):
-    """Hashes an array of indices with a seed; see the top of the file."""
-    with numpy.errstate(over="ignore"):
-        x = numpy.asarray(index, dtype=numpy.uint32) * numpy.uint32(0x9E3779B9)
-        x = x + numpy.uint32((seed * 0x85EBCA6B + 0x165667B1) & 0xFFFFFFFF)
-        x ^= x >> numpy.uint32(16)
-        x *= numpy.uint32(0x7FEB352D)
-        x ^= x >> numpy.uint32(15)
-        x *= numpy.uint32(0x846CA68B)
-        return x ^ (x >> numpy.uint32(16))
-
-
-def uniform(seed, shape):
-    values = (mix(seed, numpy.arange(math.prod(shape))) >> numpy.uint32(8)).astype(numpy.float32)
-    return torch.from_numpy(values * numpy.float32(2.0**-24)).reshape(shape)
-
-
-def signed(seed, shape):
-    return 2 * uniform(seed, shape) - 1
-
-
-def labels(seed, count, classes):
-    return torch.from_numpy((mix(seed, numpy.arange(count)) % numpy.uint32(classes)).astype(numpy.int64))
-
-
-def measures(tensor):
-    """Returns the L2 norm and the projections of a tensor, summed in float64."""
-    values = tensor.detach().double().flatten()
-    directions = [signed(3000 + k, (values.numel(),)).double() for k in range(PROJECTIONS)]
-    return [values.norm().item()] + [torch.dot(values, direction).item() for direction in directions]
 
 
 def with_deviation(single, double):
