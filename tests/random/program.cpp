@@ -74,7 +74,8 @@ using Run = std::function<Tensor(const Inputs&, const json&)>;
 Run unary(Tensor (*f)(const Tensor&)) {
   return [f](const Inputs& x, const json&) { return f(x[0]); };
 }
-Run binary(Tensor (*f)(const Tensor&, const Tensor&)) {
+template <class F>
+Run binary(F f) {
   return [f](const Inputs& x, const json&) { return f(x[0], x[1]); };
 }
 Run reduction(Tensor (*f)(const Tensor&, const Dims&, bool)) {
