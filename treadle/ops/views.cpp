@@ -176,7 +176,7 @@ std::vector<Tensor> direct_slice(std::span<const Tensor> inputs, const Attribute
   const Tensor& x = inputs[0];
   TensorSpec spec = TensorSpec::of(x), y = infer_slice({&spec, 1}, attributes)[0];
   SliceRange range = range_of(x.shape(), attributes);
-  return {x.alias(y.shape, y.strides, range.count == 0 ? 0 : range.begin * x.strides()[range.axis])};
+  return {x.alias(y.shape, y.strides, y.shape.numel() == 0 ? 0 : range.begin * x.strides()[range.axis])};
 }
 
 std::vector<ReferenceTensor> slice_reference(ReferenceInputs inputs, const Attributes& attributes) {
