@@ -70,7 +70,7 @@ class VariantChoice : public ::testing::Test {
   const Call call_{{}, {}, attributes_};
   static inline double elapsed_;  ///< milliseconds
   static inline int runs_;
-  const ObserveMeasuring clock_{{.clock = [] { return elapsed_ / 1e3; }}};
+  const ObserveMeasuring clock_{{.go_on = {}, .ended = {}, .clock = [] { return elapsed_ / 1e3; }}};
 };
 
 TEST_F(VariantChoice, TakesTheFastest) {
