@@ -76,6 +76,21 @@ TEST(Compile, SeveralResultsAndViews) {
   EXPECT_TRUE(same.same_as(x));
 }
 
+TEST(Compile, PartsOfOneTensorAreKeptApart) {
+  auto f = compile(
+      [](Tensor x) {
+        Tensor y = x * 10.0;
+        return std::tuple<Tensor, Tensor>(slice(x, 0, 0, 2) - slice(x, 0, 2, 4),
+                                          slice(y, 0, 0, 2) - slice(y, 0, 1, 3));
+      },
+      kDeclared);
+  for (int call = 0; call < 3; ++call) {
+    auto [of_argument, of_result] = f(Tensor::from({1, 2, 4, 8}, {4}));
+    EXPECT_EQ(of_argument.to_vector<float>(), (std::vector<float>{-3, -6}));
+    EXPECT_EQ(of_result.to_vector<float>(), (std::vector<float>{-10, -20}));
+  }
+}
+
 TEST(Compile, NewShapesMakeNewPrograms) {
   auto f = compile([](Tensor x) { return sum(x); }, kDeclared);
   for (int64_t n : {3, 4, 3, 5, 4}) EXPECT_EQ(f(full({n}, 2)).item(), double(2 * n));
@@ -238,6 +253,17 @@ TEST(Compile, WritingIntoAnArgumentIsRefused) {
       },
       kDeclared);
   expect_has(message_of([&] { f(full({1}, 1)); }), "argument");
+}
+
+TEST(Compile, WritingIntoNumbersOfTheHostIsRefused) {
+  auto f = compile(
+      [](Tensor x) {
+        Tensor numbers = Tensor::from({1, 2}, {2});
+        copy_into(numbers, x + numbers);
+        return numbers;
+      },
+      kDeclared);
+  expect_has(message_of([&] { f(full({2}, 1)); }), "makes from numbers");
 }
 
 TEST(Compile, UndefinedArgumentsAndOtherDevices) {

@@ -139,6 +139,8 @@ TEST(Dataset, RefusesPartsThatDoNotFitTogether) {
   write_idx_set(own);
   write_bytes(own / "train-labels-idx1-ubyte", idx_bytes({5}));
   expect_error<FormatError>(load, {own.string(), "4 images and 5 labels"});
+  write_bytes(own / "train-labels-idx1-ubyte", idx_bytes({3}));
+  expect_error<FormatError>(load, {own.string(), "4 images and 3 labels"});
   write_idx_set(own);
   write_bytes(own / "t10k-images-idx3-ubyte", idx_bytes({3, 3, 2}));
   expect_error<FormatError>(load, {"[1, 2, 3]", "[1, 3, 2]"});

@@ -149,6 +149,15 @@ TEST(Autograd, NoGradLeavesNoNodes) {
   EXPECT_THROW(y.backward(), AutogradError);
 }
 
+TEST(Autograd, NoGradEndsWithTheOutermost) {
+  {
+    NoGrad outer;
+    { NoGrad inner; }
+    EXPECT_FALSE(gradient_mode());
+  }
+  EXPECT_TRUE(gradient_mode());
+}
+
 TEST(Autograd, UpstreamMustFit) {
   Tensor x = leaf({1, 2}, {2}), y = x * x;
   EXPECT_THROW(y.backward(), ShapeError);
@@ -163,6 +172,17 @@ TEST(Autograd, HooksSeeTheFinishedGradient) {
   register_gradient_hook(x, [&](const Tensor& gradient) { seen.push_back(gradient.item()); });
   (x + x).backward();
   EXPECT_EQ(seen, (std::vector<double>{2}));
+}
+
+/// Though the result, and with it the graph, is still held.
+TEST(Autograd, BackwardFreesWhatWasSaved) {
+  constexpr int64_t kCount = 1 << 16;
+  const size_t before = allocator(kCpu).statistics().allocated_bytes;
+  Tensor x = full({kCount}, 0.5).set_requires_grad();
+  Tensor loss = sum(exp(x * 1.0));
+  loss.backward();
+  const size_t held = allocator(kCpu).statistics().allocated_bytes - before;
+  EXPECT_LT(held, 5 * kCount * sizeof(float) / 2) << "x and its gradient, and little else";
 }
 
 TEST(Autograd, LongChainsNeitherOverflowTheStackNorLeak) {
