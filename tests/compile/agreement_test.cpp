@@ -221,6 +221,16 @@ TEST(Agreement, LeavesThatGetOneGradientHoldEachItsOwn) {
   }
 }
 
+TEST(Agreement, PoolingThatIsDilatedAlongOneAxis) {
+  for (Pair dilation : {Pair(1, 2), Pair(2, 1)})
+    expect_agreement([&](World& world, const Tensor&) -> std::vector<Tensor> {
+      zero_gradients(world);
+      Tensor y = max_pool2d(conv2d(world.image, world.kernel), {.dilation = dilation});
+      sum(y * y).backward();
+      return {y};
+    });
+}
+
 TEST(Agreement, OnlyTheSecondResultOfAnOpIsUsed) {
   expect_agreement([](World& world, const Tensor& x) -> std::vector<Tensor> {
     Tensor inside = max_pool2d_with_positions(world.image * sum(x)).positions;

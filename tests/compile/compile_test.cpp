@@ -453,6 +453,24 @@ TEST(Compile, NamedVariantRunsAndIsNotFusedAway) {
   EXPECT_EQ(direct, 2);
 }
 
+TEST(Compile, NamedVariantOfALossIsNotFusedAway) {
+  Pinned pinned("cross_entropy", "rows");
+  Tensor x = Tensor::from({1, 2, 3, 4}, {2, 2}).set_requires_grad();
+  auto f = compile(
+      [&](Tensor labels) {
+        x.set_grad({});
+        Tensor loss = cross_entropy(x, labels);
+        loss.backward();
+        return loss;
+      },
+      kDeclared);
+  f(Tensor::from(std::vector<int64_t>{0, 1}, {2}));
+  int rows = 0;
+  for (const ProgramStep& step : f.programs()[0].program->steps)
+    rows += step.op->name == "cross_entropy" && std::string(step.variant->name) == "rows";
+  EXPECT_EQ(rows, 1);
+}
+
 TEST(Compile, ArenaIsSmallerThanItsParts) {
   Training training("fashion_cnn");
   auto step = compile([&](Tensor x, Tensor labels) { return training(x, labels); }, kDeclared);

@@ -10,6 +10,7 @@
 
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
+#include "treadle/graph/autograd.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
 #include "treadle/kernels/pointwise_functions.h"
@@ -55,7 +56,7 @@ struct World {
   DType dtype = DType::f32;
   Tensor kernel = leaf({3, 2, 3, 3}, 1), w = leaf({5, 12}, 2), b = leaf({5}, 3), v = leaf({4, 5}, 4);
   Tensor images = integers({6, 2, 11, 11}, 5, device, dtype), rows = integers({6, 12}, 6, device, dtype);
-  Tensor scale = integers({6, 4}, 7, device, dtype);
+  Tensor scale = integers({6, 4}, 7, device, dtype), captured = integers({6, 12}, 8, device, dtype);
   std::shared_ptr<Sgd> sgd = std::make_shared<Sgd>(
       std::vector<NamedTensor>{{"kernel", kernel}, {"w", w}, {"b", b}, {"v", v}}, 0x1p-4);
   std::shared_ptr<Sgd> decaying = std::make_shared<Sgd>(
@@ -182,6 +183,21 @@ TEST(LinearFusion, OfUpdatesWithWeightDecayAgrees) {
     return results;
   });
   EXPECT_EQ(count_of(steps, "linear_sgd_update"), 2);
+}
+
+TEST(LinearFusion, NotOfAnUpdateBehindAWriteIntoItsOperand) {
+  auto steps = steps_of([](World& world, const Tensor&) -> std::vector<Tensor> {
+    world.drop_gradients();
+    Tensor loss = head(world, relu(linear(world.captured, world.w, world.b)));
+    loss.backward();
+    {
+      NoGrad no_grad;
+      copy_into(world.captured, world.captured * -1.0);
+    }
+    world.decaying->step();
+    return {loss};
+  });
+  EXPECT_EQ(count_of(steps, "linear_sgd_update"), 1);  // the other layer's
 }
 
 TEST(LinearFusion, OfPoolingAgrees) {

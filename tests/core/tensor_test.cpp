@@ -18,6 +18,12 @@ TEST(Tensor, HoldsValuesRowMajor) {
   EXPECT_EQ(x.alias({3, 2}, {1, 3}).to_vector<float>(), (std::vector<float>{1, 4, 2, 5, 3, 6}));
 }
 
+TEST(Tensor, AliasesOfAliasesCountFromTheirOwnBeginning) {
+  const Tensor x = Tensor::from({0, 1, 2, 3, 4, 5}, {6});
+  const Tensor behind = x.alias({4}, {1}, 2);
+  EXPECT_EQ(behind.alias({2}, {1}, 1).to_vector<float>(), (std::vector<float>{3, 4}));
+}
+
 TEST(Tensor, RefusesWhatDoesNotFit) {
   EXPECT_THROW(Tensor::from({1, 2, 3}, {2, 2}), ShapeError);
   Tensor x = Tensor::from({1, 2}, {2});

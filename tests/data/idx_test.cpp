@@ -44,6 +44,7 @@ TEST(Idx, RefusesWrongMagic) {
   expect_refused("", {"4 more bytes are needed, 0 are left"});
   expect_refused(std::string("\0\0\x08", 3), {"3 are left"});
   expect_refused("PK\x03\x04", {"0x50 0x4b", "two zeros"});
+  expect_refused(std::string("\0K\x08\x01", 4), {"0x00 0x4b", "two zeros"});
   expect_refused(std::string("\0\0\x0d\x01\0\0\0\0", 8), {"0x0d", "unsigned bytes"});
   expect_refused(std::string("\0\0\x08\0", 4), {"0 axes, 1 to 8"});
   expect_refused(std::string("\0\0\x08\x09", 4), {"9 axes, 1 to 8"});
@@ -51,6 +52,7 @@ TEST(Idx, RefusesWrongMagic) {
 }
 
 TEST(Idx, RefusesShapesThatDoNotFitTheFile) {
+  expect_refused(std::string("\0\0\x08\x01\x01\x02\x03\x04", 8), {"[16909060]"});  // 0x01020304
   std::string bytes = idx_bytes({5, 4});
   expect_refused(bytes.substr(0, 9), {"4 more bytes are needed, 1 are left"});
   expect_refused(bytes.substr(0, bytes.size() - 1), {"20 more bytes are needed, 19 are left"});

@@ -9,9 +9,11 @@
 #include "tests/refused.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
+#include "treadle/graph/registry.h"
 #include "treadle/ops/concat.h"
 #include "treadle/ops/copy.h"
 #include "treadle/ops/fill.h"
+#include "treadle/ops/loss_options.h"
 #include "treadle/ops/matmul.h"
 #include "treadle/ops/pointwise.h"
 #include "treadle/ops/reduce.h"
@@ -147,6 +149,44 @@ TEST(Autograd, NoGradLeavesNoNodes) {
   Tensor y = x * x;
   EXPECT_FALSE(y.requires_grad());
   EXPECT_THROW(y.backward(), AutogradError);
+}
+
+TEST(Autograd, HooksBelongToLeaves) {
+  Tensor x = leaf({3}, {1}), y = x * x, plain = Tensor::from({1}, {1});
+  EXPECT_THROW(register_gradient_hook(y, [](const Tensor&) {}), AutogradError);
+  EXPECT_THROW(register_gradient_hook(plain, [](const Tensor&) {}), AutogradError);
+}
+
+/// cross_entropy's second result is the softmax, floating and without a gradient of its own.
+TEST(Autograd, ResultsWithoutGradientRequireNone) {
+  Tensor x = leaf({1, 2, 3, 4}, {2, 2}), labels = Tensor::from(std::vector<int64_t>{0, 1}, {2});
+  auto results = apply(op_named("cross_entropy"), {x, labels}, Attributes::of(LossOptions{}));
+  EXPECT_TRUE(results[0].requires_grad());
+  EXPECT_FALSE(results[1].requires_grad());
+}
+
+TEST(Autograd, AGradientThatIsSetHasNoHistory) {
+  Tensor x = leaf({3}, {1});
+  x.set_grad(x * 2.0);
+  EXPECT_FALSE(x.grad().requires_grad());
+}
+
+TEST(Autograd, GradientsHaveNoHistoryThoughTheUpstreamHasOne) {
+  Tensor x = leaf({3}, {1}), upstream = leaf({2}, {1});
+  (x * 5.0).backward(upstream);
+  EXPECT_EQ(x.grad().item(), 10);
+  EXPECT_FALSE(x.grad().requires_grad());
+}
+
+TEST(Autograd, ManyElementsNeedAnUpstream) {
+  Tensor y = leaf({1, 2}, {2}) * 2.0;
+  try {
+    y.backward();
+    FAIL() << "no exception";
+  } catch (const ShapeError& error) {
+    EXPECT_NE(std::string(error.what()).find("without upstream needs one element"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Autograd, NoGradEndsWithTheOutermost) {
