@@ -164,7 +164,7 @@ class TREADLE_API Tensor {
   void backward(const Tensor& upstream = {}, bool retain_graph = false) const;
 
   /// Makes this handle, and all copies of it, refer to `other`'s elements; the gradient state stays. For
-  /// moving a parameter to another device.
+  /// moving a parameter to another device: if it requires a gradient, shape and dtype must be equal.
   void assign(const Tensor& other) const;
 
   const IntrusivePtr<TensorData>& handle() const { return data_; }

@@ -1,0 +1,84 @@
+/// Evaluation: what is counted when it ends early, and its worst values.
+#include "treadle/train/evaluate.h"
+
+#include <cmath>
+
+#include "tests/refused.h"
+#include "treadle/core/error.h"
+#include "treadle/ops/pointwise.h"
+#include "treadle/ops/views.h"
+
+namespace treadle {
+namespace {
+
+/// Images of four pixels, of which the one of the label is bright.
+ImageDataset labelled_by_pixel(int64_t size) {
+  ImageDataset data{"pixels", {"a", "b", "c", "d"}, {1, 2, 2}, {}, {}};
+  for (int64_t n = 0; n < size; ++n) {
+    data.labels.push_back(uint8_t(n % 4));
+    for (int64_t pixel = 0; pixel < 4; ++pixel) data.pixels.push_back(pixel == n % 4 ? 255 : 0);
+  }
+  return data;
+}
+
+/// Reads the label off the pixels; asks for a stop when it is recorded first.
+class ReadsPixels final : public Module {
+ public:
+  std::string describe() const override { return "ReadsPixels"; }
+  std::stop_source stop;
+
+ protected:
+  Tensor forward(const Tensor& x) override {
+    stop.request_stop();
+    return flatten(x, 1) * 2;
+  }
+};
+
+const double kLossOfEach = std::log(1 + 3 * std::exp(-2.0));
+
+TEST(Evaluate, AStopCountsTheImagesSeen) {
+  ReadsPixels model;
+  const Evaluation part = evaluate(model, labelled_by_pixel(200), {}, kCpu, 8, 0, model.stop.get_token());
+  EXPECT_EQ(part.total, (std::vector<int64_t>{2, 2, 2, 2}));
+  EXPECT_EQ(part.accuracy, 1);
+  EXPECT_NEAR(part.loss, kLossOfEach, 1e-6);
+}
+
+TEST(Evaluate, AllImagesAndALimit) {
+  ReadsPixels model;
+  const ImageDataset data = labelled_by_pixel(22);
+  EXPECT_NEAR(evaluate(model, data, {}, kCpu, 8).loss, kLossOfEach, 1e-6);
+  EXPECT_EQ(evaluate(model, data, {}, kCpu, 8).total, (std::vector<int64_t>{6, 6, 5, 5}));
+  EXPECT_EQ(evaluate(model, data, {}, kCpu, 8, 3).total, (std::vector<int64_t>{1, 1, 1, 0}));
+  EXPECT_EQ(evaluate(model, data, {}, kCpu, 1 << 20, 1 << 20).accuracy, 1);
+}
+
+TEST(Evaluate, StoppedBeforeTheFirstImage) {
+  ReadsPixels model;
+  model.stop.request_stop();
+  const Evaluation none = evaluate(model, labelled_by_pixel(8), {}, kCpu, 8, 0, model.stop.get_token());
+  EXPECT_EQ(none.accuracy, 0);
+  EXPECT_EQ(none.loss, 0);
+}
+
+TEST(Evaluate, WorstValues) {
+  ReadsPixels model;
+  const ImageDataset data = labelled_by_pixel(8);
+  ImageDataset few_classes = data;
+  few_classes.classes = {"a", "b"};
+  expect_refused({
+      refused<ValueError>("batch 0", {"batch size is 0"}, [&] { evaluate(model, data, {}, kCpu, 0); }),
+      refused<ValueError>("batch -1", {"batch size is -1"}, [&] { evaluate(model, data, {}, kCpu, -1); }),
+      refused<ValueError>("limit", {"limit is -1"}, [&] { evaluate(model, data, {}, kCpu, 8, -1); }),
+      refused<ValueError>("classes", {"label 2", "2 classes"},
+                          [&] { evaluate(model, few_classes, {}, kCpu, 8); }),
+      refused<ValueError>("index", {"image 9"}, [&] { make_batch(data, std::vector<int64_t>{9}, {}, kCpu); }),
+      refused<DeviceAbsent>("device", {"cpu:3"},
+                            [&] {
+                              evaluate(model, data, {}, Device{DeviceKind::cpu, 3}, 8);
+                            }),
+  });
+}
+
+}  // namespace
+}  // namespace treadle
