@@ -268,8 +268,8 @@ struct Div : PointwiseFunction {
 template <class T>
 TREADLE_DEVICE T integer_power(T a, T b) {
   using W = Wrapping<T>;
-  const W odd = W(b) & 1;
-  if (b < T(0)) return a == T(1) ? T(1) : W(a) == W(T(-1)) ? T(odd ? -1 : 1) : T(0);
+  if constexpr (std::is_signed_v<T>)
+    if (b < T(0)) return a == T(1) ? T(1) : W(a) == W(T(-1)) ? T(W(b) & 1 ? -1 : 1) : T(0);
   W result = 1, square = W(a);
   for (W rest = W(b); rest != 0; rest >>= 1, square *= square)
     if (rest & 1) result *= square;
