@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <cfenv>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/core/floating_point_environment.h"
 #include "treadle/core/parallel_for.h"
@@ -49,7 +51,10 @@ TEST_F(FloatingPoint, ThreadsOfParallelForFollowTheCaller) {
   auto zeros = [] {
     std::atomic<int> count{0};
     parallel_for(4, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) count += subnormal_product() == 0;
+      for (int64_t i = begin; i < end; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that others take parts too
+        count += subnormal_product() == 0;
+      }
     });
     return count.load();
   };
