@@ -28,7 +28,8 @@ struct NetworkStage {
 /// on by the layers behind. Where the error decides which of a window's elements is the largest, or on which
 /// side of zero one lies, the gradient may go either way. A sum of K products rounds like a random walk: it
 /// is off by 8·√K units of the sum of absolute products but for one in 10^13 (Higham and Mary, A New Approach
-/// to Probabilistic Rounding Error Analysis, 2019); `growth` is the largest of the variants.
+/// to Probabilistic Rounding Error Analysis, 2019); in convolutions times `growth`, the largest of their
+/// variants.
 class NetworkBounds {
  public:
   NetworkBounds(std::vector<NetworkStage> stages, double growth)
@@ -54,7 +55,7 @@ class NetworkBounds {
   Bounded at_layer(const NetworkStage& stage, const Layer& layer, const Bounded& z, const Bounded& dy) const;
   Bounded loss_gradient(const Bounded& logits, const Tensor& labels);
   Bounded gradients_of(const NetworkStage& stage, Layer& layer, const Bounded& dz);
-  double rounding(int64_t terms) const;
+  double rounding(const NetworkStage& stage, int64_t terms) const;
 
   std::vector<NetworkStage> stages_;
   double growth_;

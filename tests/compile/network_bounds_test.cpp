@@ -31,6 +31,9 @@ struct PlainSettings {
 constexpr double kRoundoff = 0x1p-24;  ///< of f32
 constexpr int64_t kWindow = 2;
 
+/// The relative rounding of a sum of so many products.
+double of_sum(int64_t terms) { return 8 * std::sqrt(double(terms)) * kRoundoff; }
+
 Tensor tensor(const std::vector<double>& values, const Shape& shape) { return Tensor::from(values, shape); }
 
 std::vector<double> absolute(std::vector<double> values) {
@@ -93,8 +96,8 @@ Choice choice_in(const std::vector<int64_t>& window, const Bounded& z) {
 
 }  // namespace
 
-double NetworkBounds::rounding(int64_t terms) const {
-  return growth_ * 8 * std::sqrt(double(terms)) * kRoundoff;
+double NetworkBounds::rounding(const NetworkStage& stage, int64_t terms) const {
+  return (stage.convolves ? growth_ : 1) * of_sum(terms);
 }
 
 void NetworkBounds::evaluate(const std::vector<NamedTensor>& parameters, const Tensor& images) {
@@ -135,7 +138,7 @@ void NetworkBounds::run_layer(const NetworkStage& stage, const Bounded& x, const
   }
   Bounded z{layer.z[0].to_doubles(), layer.z[2].to_doubles()};
   const auto products = layer.z[1].to_doubles();
-  const double factor = rounding(w.numel() / w.shape()[0] + 1);
+  const double factor = rounding(stage, w.numel() / w.shape()[0] + 1);
   const int64_t places = int64_t(z.values.size()) / shape[0] / int64_t(b.size());
   for (size_t i = 0; i < z.values.size(); ++i) {
     const double bias = b[i / size_t(places) % b.size()], all = z.errors[i] + std::fabs(bias);
@@ -191,11 +194,11 @@ Bounded NetworkBounds::loss_gradient(const Bounded& logits, const Tensor& labels
     const int64_t label = labels.data<int64_t>()[n];
     const double loss = largest + std::log(sum) - z[label];
     loss_ += loss / double(samples);
-    loss_error_ += (2 * error + rounding(classes + samples) * (2 * size + loss + 1)) / double(samples);
+    loss_error_ += (2 * error + of_sum(classes + samples) * (2 * size + loss + 1)) / double(samples);
     for (int64_t k = 0; k < classes; ++k) {
       const double share = std::exp(z[k] - largest) / sum;
       dy.values.push_back((share - (k == label)) / double(samples));
-      dy.errors.push_back((share * (std::expm1(2 * error) + rounding(classes) * (2 * size + 4)) + kRoundoff) /
+      dy.errors.push_back((share * (std::expm1(2 * error) + of_sum(classes) * (2 * size + 4)) + kRoundoff) /
                           double(samples));
     }
   }
@@ -211,7 +214,7 @@ Bounded NetworkBounds::gradients_of(const NetworkStage& stage, Layer& layer, con
   auto bounded = [&](const Tensor(&leaves)[3], int64_t terms) {
     Bounded result{leaves[0].grad().to_doubles(), leaves[2].grad().to_doubles()};
     const auto exact = leaves[1].grad().to_doubles();
-    for (size_t i = 0; i < exact.size(); ++i) result.errors[i] *= 1 + rounding(terms);
+    for (size_t i = 0; i < exact.size(); ++i) result.errors[i] *= 1 + rounding(stage, terms);
     for (size_t i = 0; i < exact.size(); ++i) result.errors[i] -= exact[i];
     return result;
   };
@@ -221,7 +224,7 @@ Bounded NetworkBounds::gradients_of(const NetworkStage& stage, Layer& layer, con
   for (size_t i = 0; i < dz.values.size(); ++i) {
     const size_t k = i / size_t(places / shape[0]) % size_t(filters);
     db.values[k] += dz.values[i];
-    db.errors[k] += dz.errors[i] + rounding(places) * upstream[2][i];
+    db.errors[k] += dz.errors[i] + rounding(stage, places) * upstream[2][i];
   }
   gradients_[stage.name + ".bias"] = db;
   const int64_t taps = stage.convolves ? layer.w[0].shape()[2] * layer.w[0].shape()[3] : 1;
