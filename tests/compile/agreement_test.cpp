@@ -2,6 +2,7 @@
 /// same bits where no steps are fused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -592,6 +593,18 @@ TEST(Agreement, WhatTheCallerDoesWithReturnedCapturedTensorsStaysWithTheCaller) 
   EXPECT_FALSE(f(x).first.requires_grad());
 }
 
+TEST(Agreement, AGradientThatIsOnlyReadStaysWhereItIs) {
+  World world;
+  world.w.set_grad(random({5, 6}, 9));
+  const Tensor held = world.w.grad();
+  auto norm = compile([&] { return sum(world.w.grad() * world.w.grad()); }, kDeclared);
+  for (int i = 1; i <= 5; ++i) {
+    fill_(held, i);
+    EXPECT_EQ(norm().item(), 30 * i * i);
+    EXPECT_EQ(world.w.grad().handle(), held.handle()) << i;
+  }
+}
+
 TEST(Agreement, AConstantGradientIsTheLeafsOwn) {
   World world;
   auto f = compile([&] { world.b.set_grad(Tensor::zeros({5})); }, kDeclared);
@@ -600,6 +613,21 @@ TEST(Agreement, AConstantGradientIsTheLeafsOwn) {
     EXPECT_EQ(world.b.grad().to_vector<float>(), std::vector<float>(5, 0));
     fill_(world.b.grad(), 3);
   }
+}
+
+/// A fusion that an op refuses would leave the whole program unfused.
+TEST(Agreement, PoolingOverMorePlacesThanTheFusedOpTakesStaysApart) {
+  const Tensor image = random({2, 3, 18, 18}, 2);
+  auto function = [&](World& world, const Tensor& x) -> std::vector<Tensor> {
+    return {max_pool2d(conv2d(image, world.kernel), {.kernel = 16}), relu(linear(x, world.w, world.b))};
+  };
+  expect_agreement(function);
+  World world;
+  CompiledFunction step([&](std::span<const Tensor> x) { return function(world, x[0]); }, kDeclared);
+  step({&world.x, 1});
+  const auto& steps = step.programs()[0].program->steps;
+  EXPECT_EQ(steps.size(), 3u);
+  EXPECT_TRUE(std::any_of(steps.begin(), steps.end(), [](auto& s) { return s.op->name == "linear_relu"; }));
 }
 
 TEST(Agreement, ResultsAreHeldAsViewsOrFedBack) {
