@@ -22,6 +22,8 @@ std::stop_token stop_on_signals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   if (!is_ignored(SIGHUP)) sigaction(SIGHUP, &action, nullptr);
+  action.sa_flags = SA_RESTART;  // each line that nobody reads sends one, also while the state is saved
+  sigaction(SIGPIPE, &action, nullptr);
   return stop_source.get_token();
 }
 

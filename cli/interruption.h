@@ -6,7 +6,8 @@
 namespace treadle::cli {
 
 /// From now on the first SIGINT, SIGTERM or SIGHUP requests a stop; the second one ends the process as usual.
-/// A SIGHUP that is ignored already, as under nohup, stays so.
+/// A SIGHUP that is ignored already, as under nohup, stays so. Output that nobody reads any more (SIGPIPE, as
+/// after `| head`) requests a stop, too.
 std::stop_token stop_on_signals();
 
 }  // namespace treadle::cli

@@ -54,6 +54,9 @@ class SavedSettings {
   }
 
   bool flag(const std::string& option) const { return text(option) == "true"; }
+  bool flag(const std::string& option, bool otherwise) const {
+    return text(option, otherwise ? "true" : "false") == "true";
+  }
   template <class Number>
   Number number(const std::string& option) const {
     return parsed<Number>(option, text(option));
@@ -85,6 +88,7 @@ void take_settings(const SavedSettings& saved, RunSettings& settings) {
   settings.engine = saved.text("--engine");
   settings.threads = saved.number<int>("--threads");
   settings.deterministic = saved.flag("--deterministic");
+  settings.keep_subnormals = saved.flag("--keep-subnormals", false);
   settings.variants = split(saved.text("--variant"));
 }
 
@@ -110,7 +114,8 @@ std::map<std::string, std::string> remembered(const TrainOptions& o) {
           {"--engine", o.settings.engine},
           {"--threads", text(o.settings.threads)},
           {"--variant", joined(o.settings.variants)},
-          {"--deterministic", text(o.settings.deterministic)}};
+          {"--deterministic", text(o.settings.deterministic)},
+          {"--keep-subnormals", text(o.settings.keep_subnormals)}};
 }
 
 void continue_with(const CLI::App& app, const Checkpoint& from, TrainOptions& o) {

@@ -24,6 +24,7 @@ std::string config_text(const TrainOptions& o, Device device) {
                      {"seed", int64_t(o.seed)},
                      {"threads", num_threads()},
                      {"deterministic", o.settings.deterministic},
+                     {"keep_subnormals", o.settings.keep_subnormals},
                      {"limit_batches", o.limit_batches},
                      {"steps", o.max_steps},
                      {"validation", o.validation},

@@ -209,6 +209,11 @@ class Killed(RunFolderTest):
         self.assertIn(process.returncode, (0, -signal.SIGKILL), errors)
         return process.returncode != 0
 
+    def test_subnormal_numbers_stay_kept_when_a_run_goes_on(self):
+        self.assertEqual(self.train("--epochs", 1, "--keep-subnormals").returncode, 0)
+        self.assertEqual(self.train("--resume", "--epochs", 2).returncode, 0)
+        self.assertIn("keep_subnormals = true\n", (self.run_folder / "config.toml").read_text())
+
     def test_nothing_is_lost_or_doubled_by_kills_at_any_moment(self):
         whole = self.train(*self.WORDS, out="whole")
         self.assertEqual(whole.returncode, 0, whole.stderr)
@@ -256,6 +261,13 @@ class Killed(RunFolderTest):
             resumed = self.train("--resume", "--epochs", epochs + 1)
             self.assertEqual(resumed.returncode, 0, resumed.stderr)
             self.assertEqual([line["epoch"] for line in self.metrics()], list(range(1, epochs + 2)))
+
+    def test_a_reader_that_has_enough_ends_with_a_saved_state(self):
+        process = self.start()
+        process.stdout.close()
+        process.wait(timeout=60)
+        self.assertEqual(process.returncode, 130, process.stderr.read())
+        self.assertEqual(self.train("--resume", "--epochs", 1).returncode, 0)
 
     def test_under_nohup_a_hang_up_is_ignored(self):
         process = self.start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))

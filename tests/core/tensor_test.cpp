@@ -87,6 +87,7 @@ TEST(CachingAllocator, ReusesBlocksAndCounts) {
   EXPECT_GE(statistics.peak_bytes, 1000u);
   allocator.free(second, 990);
   EXPECT_EQ(allocator.statistics().allocated_bytes, 0u);
+  allocator.free(allocator.allocate(100), 100);
   EXPECT_GE(allocator.statistics().peak_bytes, 1000u) << "the peak stays";
   allocator.reset_peak();
   EXPECT_EQ(allocator.statistics().peak_bytes, 0u);

@@ -170,10 +170,8 @@ class Builder {
       auto writes_needed = [&](int value) {
         return value != kNoValue && needed.count(program_->values[value].buffer) > 0;
       };
-      auto written = mutated_values(step);
-      bool alive = std::any_of(step.outputs.begin(), step.outputs.end(), writes_needed) ||
-                   std::any_of(written.begin(), written.end(), writes_needed);
-      if (!alive) continue;
+      // What a step updates in place are its outputs, too.
+      if (std::none_of(step.outputs.begin(), step.outputs.end(), writes_needed)) continue;
       for (int value : step.inputs)
         if (value != kNoValue) needed.insert(program_->values[value].buffer);
       kept.push_back(std::move(step));
