@@ -7,6 +7,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/kernels/philox.h"
+#include "treadle/kernels/random_functions.h"
 #include "treadle/ops/views.h"
 
 namespace treadle {
@@ -31,6 +32,32 @@ TEST(Philox, GivesThePublishedAnswers) {
   for (const Answer& answer : answers) {
     PhiloxBlock block = philox4x32(answer.counter, answer.key0, answer.key1);
     for (int lane = 0; lane < 4; ++lane) EXPECT_EQ(block.lanes[lane], answer.result.lanes[lane]);
+  }
+}
+
+constexpr uint64_t kSeed = 0x299f31d0a4093822, kPosition = 0x85a308d3243f6a88;
+
+/// Seed and position have 64 bits: the lower half of the counter, and the key.
+TEST(Philox, BlocksTakeAllBitsOfSeedAndPosition) {
+  const PhiloxBlock block = philox_block(kSeed, kPosition),
+                    wanted = philox4x32({{0x243f6a88, 0x85a308d3, 0, 0}}, 0xa4093822, 0x299f31d0);
+  for (int lane = 0; lane < 4; ++lane) EXPECT_EQ(block.lanes[lane], wanted.lanes[lane]);
+}
+
+TEST(Philox, PositionsAreReadFromNumbersWithAllBits) {
+  const double numbers[] = {0xa4093822, -1, 0x299f31d0, -1, 0x243f6a88, -1, 0x85a308d3, -1};
+  RandomPosition position;
+  position.read(numbers, 2);
+  EXPECT_EQ(uint64_t(position.seed), kSeed);
+  EXPECT_EQ(uint64_t(position.offset), kPosition);
+}
+
+TEST(Random, TakesAllBitsOfSeedAndPosition) {
+  for (Device device : {kCpu, kSimt}) {
+    Generator generator(kSeed, kPosition);
+    const auto values = rand({8}, DType::f32, device, generator).to_vector<float>();
+    for (uint64_t i = 0; i < 8; ++i)
+      EXPECT_EQ(values[i], float(philox_block(kSeed, kPosition + i / 4).lanes[i % 4] >> 8) * 0x1p-24f) << i;
   }
 }
 
