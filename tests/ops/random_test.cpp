@@ -61,6 +61,24 @@ TEST(Random, TakesAllBitsOfSeedAndPosition) {
   }
 }
 
+/// What the extreme numbers become: low itself but never high, finite normal values, a threshold rounded up.
+TEST(Distributions, OfTheExtremeNumbers) {
+  const PhiloxBlock least{{0, 0, 0, 0}}, largest{{~0u, ~0u, ~0u, ~0u}};
+  double values[4];
+  Uniform uniform;
+  uniform.low = -3, uniform.high = 5;
+  uniform(least, values);
+  EXPECT_EQ(values[0], -3);
+  uniform(largest, values);
+  EXPECT_EQ(values[3], 5 - 8 * 0x1p-24);
+  Normal()(least, values);
+  EXPECT_DOUBLE_EQ(values[0], std::sqrt(2 * std::log(0x1p24)));
+  Bernoulli coin;
+  coin.probability = 6.5 * 0x1p-24;
+  coin(PhiloxBlock{{6 << 8, 7 << 8, 0, ~0u}}, values);
+  EXPECT_EQ(std::vector<double>(values, values + 4), (std::vector<double>{1, 0, 1, 0}));
+}
+
 TEST(Generator, SetsWholeBlocksAside) {
   Generator generator(7, 10);
   EXPECT_EQ(generator.advance(5), 10u);

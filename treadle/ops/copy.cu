@@ -6,7 +6,7 @@ namespace treadle::TREADLE_TARGET {
 namespace {
 
 constexpr int kTile = 32, kTileRows = 8;  ///< a block of 32 × 8 threads moves a tile of 32 × 32 elements
-constexpr int64_t kMostBlocks = 1 << 20;
+constexpr int64_t kMostBlocks = 1 << 10;  // as many as run at a time, or nearly; each takes several tiles
 
 /// One thread per element of y, any strides; reads and writes it once.
 template <class Word>
