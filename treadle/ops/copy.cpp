@@ -38,7 +38,7 @@ std::vector<TestCase> cases() {
           one("matrix", {33, 70}, TestLayout::transposed, "row_major"),
           one("narrow", {3, 70}, TestLayout::transposed, "row_major"),
           one("batch", {3, 9, 41}, TestLayout::transposed, "row_major"),
-          one("more matrices than blocks", {1030, 8, 8}, TestLayout::transposed, "row_major"),
+          one("more matrices than blocks", {8, 1030, 8}, TestLayout::transposed, "row_major"),
           one("sliced", {6, 11}, TestLayout::sliced, "row_major"),
           one("expanded", {4, 7}, TestLayout::expanded, "row_major"),
           one("from channels_last", {2, 35, 5, 7}, TestLayout::channels_last, "row_major"),
