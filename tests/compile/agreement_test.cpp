@@ -233,6 +233,13 @@ TEST(Agreement, LeavesThatGetOneGradientHoldEachItsOwn) {
   }
 }
 
+TEST(Agreement, PositionsOfAPoolBehindAConvolution) {
+  expect_agreement([](World& world, const Tensor&) -> std::vector<Tensor> {
+    auto [y, positions] = max_pool2d_with_positions(conv2d(world.image, world.kernel));
+    return {y, cast(positions, DType::f32)};
+  });
+}
+
 TEST(Agreement, PoolingThatIsDilatedAlongOneAxis) {
   for (Pair dilation : {Pair(1, 2), Pair(2, 1)})
     expect_agreement([&](World& world, const Tensor&) -> std::vector<Tensor> {

@@ -54,6 +54,14 @@ TEST(Compile, PointwiseAndReductions) {
   EXPECT_EQ(f.programs()[0].calls, 4);
 }
 
+TEST(Compile, ValuesOfCapturedTensorsAreNotReadWhileRecording) {
+  Tensor captured = Tensor::from({2}, {1});
+  auto f = compile([&](Tensor x) { return x * captured.item(); }, kDeclared);
+  expect_has(message_of([&] { f(Tensor::from({1}, {1})); }), "read it outside of the function");
+  auto own = compile([](Tensor x) { return x * Tensor::from({2}, {1}).item(); }, kDeclared);
+  EXPECT_EQ(own(Tensor::from({3}, {1})).item(), 6) << "its own constants may be read";
+}
+
 TEST(Compile, ResultsOfEarlierCallsStay) {
   auto f = compile([](Tensor x) { return x + 1.0; }, kDeclared);
   Tensor a = f(Tensor::from({1}, {1})), b = f(Tensor::from({2}, {1})), c = f(Tensor::from({3}, {1}));
