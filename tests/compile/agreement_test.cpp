@@ -304,6 +304,23 @@ TEST(Agreement, NoGradInAChain) {
   });
 }
 
+/// The view is of a buffer that the fused op makes, behind its beginning.
+TEST(Agreement, NoGradViewOfAFusedResult) {
+  auto function = [](World& world, const Tensor& x) -> std::vector<Tensor> {
+    zero_gradients(world);
+    Tensor y = relu(linear(x, world.w, world.b));
+    Tensor rows = [&] {
+      NoGrad no_grad;
+      return slice(y, 0, 2, 4) * 2.0;
+    }();
+    sum(y * y).backward();
+    return {rows};
+  };
+  expect_agreement(function);
+  auto steps = steps_of(function);
+  EXPECT_EQ(std::count(steps.begin(), steps.end(), "linear_relu"), 1) << testing::PrintToString(steps);
+}
+
 TEST(Agreement, NoGradViewBeforeTheLoss) {
   expect_agreement([](World& world, const Tensor& x) -> std::vector<Tensor> {
     zero_gradients(world);

@@ -7,6 +7,7 @@
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
 #include "treadle/ops/fill.h"
+#include "treadle/ops/index_select.h"
 #include "treadle/ops/pointwise.h"
 #include "treadle/ops/random.h"
 #include "treadle/ops/reduce.h"
@@ -31,6 +32,27 @@ TEST(Buckets, EveryBatchSizeGivesItsOwnRows) {
 TEST(Buckets, EmptyBatch) {
   auto f = compile([](Tensor x) { return x * 2.0; }, {.measure = false, .batch_buckets = {4}});
   EXPECT_EQ(f(full({0, 3}, 1)).shape(), (Shape{0, 3}));
+}
+
+/// Rows that are added hold zeros, which are good positions as long as there is anything to choose from.
+TEST(Buckets, PaddedPositionsAreValid) {
+  const Tensor table = full({1, 3}, 7);
+  auto f =
+      compile([&](Tensor i) { return index_select(table, 0, i); }, {.measure = false, .batch_buckets = {4}});
+  EXPECT_EQ(f(Tensor::zeros({3}, DType::i64)).to_vector<float>(), std::vector<float>(9, 7));
+}
+
+TEST(Buckets, ArgumentsOfOtherBatchSizesAreRefused) {
+  auto f = compile([](Tensor x, Tensor y) { return std::pair(x * 2.0, y * 2.0); },
+                   {.measure = false, .batch_buckets = {4}});
+  for (auto [one, other] : {std::pair(2, 3), std::pair(3, 2)}) {
+    try {
+      f(full({one}, 1), full({other}, 1));
+      ADD_FAILURE() << "not refused";
+    } catch (const ShapeError& error) {
+      EXPECT_NE(std::string(error.what()).find("arguments of"), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(Buckets, ResultsWithoutRowsAreRefused) {

@@ -232,6 +232,19 @@ TEST(Compile, RandomNumbersGoOnAsEagerOnesDo) {
   EXPECT_EQ(run(compile(noise)), compiled);  // measuring draws nothing
 }
 
+TEST(Compile, RandomNumbersOfLargeSeedsAndPositions) {
+  const uint64_t seed = 0x299f31d0a4093822, position = 0x85a308d3243f6a88;
+  default_generator() = Generator(seed, position);
+  auto noise = compile([](Tensor x) { return x + rand({5}); }, kDeclared);
+  std::vector<float> replayed, eager;
+  for (int i = 0; i < 4; ++i)
+    for (float value : noise(full({5}, 0)).to_vector<float>()) replayed.push_back(value);
+  default_generator() = Generator(seed, position);
+  for (int i = 0; i < 4; ++i)
+    for (float value : rand({5}).to_vector<float>()) eager.push_back(value);
+  EXPECT_EQ(replayed, eager);
+}
+
 TEST(Compile, CapturedGeneratorThatMovedOnIsNoticed) {
   Generator own(1);
   auto f = compile([&](Tensor x) { return x + rand({1}, DType::f32, kCpu, own); }, kDeclared);

@@ -81,6 +81,15 @@ TEST_F(VariantChoice, TakesTheFastest) {
   EXPECT_NEAR(times.at("fast"), 100e-6, 1e-9);
 }
 
+/// As in a file that an earlier version with fewer variants has written.
+TEST_F(VariantChoice, MeasuresAgainWhereOneIsNotKnown) {
+  const Op op = op_with("op", {variant("old", busy<400>), variant("new", busy<100>)});
+  VariantCache::store(variant_key(op, call_, kCpu), {{"old", 400e-6}});
+  const VariantTimes times = measured(op);
+  EXPECT_EQ(times.size(), 2u);
+  EXPECT_EQ(fastest(op, times), "new");
+}
+
 /// A disturbance of some milliseconds, in which the faster variant comes first.
 TEST_F(VariantChoice, IsNotDecidedByADisturbance) {
   const Op op = op_with("op", {variant("fast", disturbed<100, 8>), variant("slow", disturbed<250, 8>)});

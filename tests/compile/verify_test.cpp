@@ -50,6 +50,7 @@ TEST(Verify, BuffersThatOverlapWhileBothAreNeeded) {
 
 TEST(Verify, BufferBeyondTheArena) {
   expect_refused("beyond its arena", [](Program& program) { program.statistics.arena_bytes = 64; });
+  expect_refused("beyond its arena", [](Program& program) { program.statistics.arena_bytes -= 1; });
 }
 
 TEST(Verify, ValueBeyondItsBuffer) {

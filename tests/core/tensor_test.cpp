@@ -7,6 +7,7 @@
 
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
+#include "treadle/core/log.h"
 
 namespace treadle {
 namespace {
@@ -42,10 +43,25 @@ TEST(Tensor, AbsentDeviceSaysWhy) {
   }
 }
 
+TEST(Tensor, TakesTheValuesOfAViewBehindTheBeginning) {
+  Tensor whole = Tensor::from({1, 2, 3, 4}, {4}), other = Tensor::zeros({2});
+  other.assign(whole.alias({2}, {1}, 2));
+  EXPECT_EQ(other.to_vector<float>(), (std::vector<float>{3, 4}));
+}
+
+TEST(Log, SaysOnceWhatItIsToldTwice) {
+  std::vector<std::string> heard;
+  set_log_handler([&](LogLevel, std::string_view message) { heard.emplace_back(message); });
+  for (const char* message : {"first of this test", "second of this test", "first of this test"})
+    log_once(LogLevel::info, message);
+  set_log_handler({});
+  EXPECT_EQ(heard, (std::vector<std::string>{"first of this test", "second of this test"}));
+}
+
 TEST(Device, ParsesNames) {
   EXPECT_EQ(device_named("cuda:3"), (Device{DeviceKind::cuda, 3}));
   EXPECT_EQ(device_named("simt"), kSimt);
-  for (const char* wrong : {"gpu", "cuda:", "cuda:x", "cuda:-1", ""})
+  for (const char* wrong : {"gpu", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", ""})
     EXPECT_THROW(device_named(wrong), ValueError) << wrong;
 }
 

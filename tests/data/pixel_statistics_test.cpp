@@ -20,6 +20,11 @@ TEST(PixelStatistics, AreThoseOfEachChannel) {
   EXPECT_FLOAT_EQ(measured.deviation[1], 15.0f / 255);
 }
 
+TEST(PixelStatistics, CountEveryPixel) {
+  ImageDataset data{"row", {"a"}, {1, 1, 7}, {1, 2, 4, 8, 16, 32, 64}, {0}};
+  EXPECT_EQ(measure_normalization(data).mean[0], float(127 / 7.0 / 255));
+}
+
 /// Enough images that several threads count them: image n holds n % 256 in all its pixels.
 TEST(PixelStatistics, CountEveryImageOnce) {
   ImageDataset data{"many", {"a"}, {1, 2, 2}, {}, std::vector<uint8_t>(1280)};

@@ -256,6 +256,8 @@ TEST(Optimizer, RefusesNumbersThatMakeNoStep) {
     EXPECT_THROW(Sgd({}, 1, {.weight_decay = wrong}), ValueError) << wrong;
   }
   EXPECT_THROW(Sgd({}, 1, {.momentum = 0.5, .dampening = nan}), ValueError);
+  EXPECT_THROW(Sgd({}, 1, {.nesterov = true}), ValueError);
+  EXPECT_THROW(Sgd({}, 1, {.momentum = 0.5, .dampening = 0.1, .nesterov = true}), ValueError);
   EXPECT_THROW(Schedule::cosine(1, -1), ValueError);
   EXPECT_THROW(Schedule::cosine(1, 10).at(-1), ValueError);
 }
