@@ -11,6 +11,9 @@
 
 #include "treadle/compile/measuring.h"
 #include "treadle/core/error.h"
+#include "treadle/core/parallel_for.h"
+#include "treadle/graph/settings.h"
+#include "treadle/ops/conv2d_options.h"
 
 namespace treadle {
 namespace {
@@ -88,6 +91,38 @@ TEST_F(VariantChoice, MeasuresAgainWhereOneIsNotKnown) {
   const VariantTimes times = measured(op);
   EXPECT_EQ(times.size(), 2u);
   EXPECT_EQ(fastest(op, times), "new");
+}
+
+TEST_F(VariantChoice, IsMadeWhereTheSettingsLeaveSeveral) {
+  const Op one = op_with("one", {variant("only", busy<1>)}),
+           two = op_with("two", {variant("a", busy<1>), variant("b", busy<1>)});
+  EXPECT_FALSE(needs_choice(one, call_, kCpu));
+  EXPECT_TRUE(needs_choice(two, call_, kCpu));
+  const Settings before = settings();
+  settings().deterministic = true;
+  EXPECT_FALSE(needs_choice(two, call_, kCpu)) << "another run may measure other times";
+  settings() = before;
+  settings().variants["two"] = "a";
+  EXPECT_FALSE(needs_choice(two, call_, kCpu));
+  settings() = before;
+}
+
+TEST_F(VariantChoice, HoldsForOneLayoutOptionsAndNumberOfThreads) {
+  Op op = op_with("op", {});
+  op.options = &schema_of<Conv2dOptions>();
+  auto key = [&](const Strides& strides, const Conv2dOptions& options) {
+    const TensorView x{nullptr, DType::f32, {2, 3}, strides};
+    const Attributes attributes = Attributes::of(options);
+    return variant_key(op, Call{{&x, 1}, {}, attributes}, kCpu);
+  };
+  const std::string first = key({3, 1}, {});
+  EXPECT_EQ(first, key({3, 1}, {}));
+  EXPECT_NE(first, key({1, 2}, {}));
+  EXPECT_NE(first, key({3, 1}, {.stride = 2}));
+  const int threads = num_threads();
+  set_num_threads(threads + 1);
+  EXPECT_NE(first, key({3, 1}, {}));
+  set_num_threads(threads);
 }
 
 /// A disturbance of some milliseconds, in which the faster variant comes first.

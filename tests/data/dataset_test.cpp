@@ -5,6 +5,7 @@
 
 #include "tests/data/sample_files.h"
 #include "tests/formats/temporary_folder.h"
+#include "treadle/data/known_datasets.h"
 
 namespace treadle {
 namespace {
@@ -95,6 +96,16 @@ TEST(Dataset, NamesAreLookedForInOrder) {
   write_idx_set(folder / "own/mnist", 4);
   EXPECT_EQ(load_dataset("mnist").train.labels[3], 3);
   EXPECT_EQ(load_dataset("mnist").train.classes.size(), 10u);
+}
+
+/// Label by label, as the authors of Fashion-MNIST and CIFAR-10 list them.
+TEST(Dataset, ClassesHaveTheirAuthorsOrder) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(known_dataset("fashion-mnist")->classes,
+            (Names{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
+                   "Ankle boot"}));
+  EXPECT_EQ(known_dataset("cifar-10")->classes, (Names{"airplane", "automobile", "bird", "cat", "deer", "dog",
+                                                       "frog", "horse", "ship", "truck"}));
 }
 
 TEST(Dataset, HomeIsUsedWithoutXdg) {
