@@ -290,6 +290,19 @@ TEST(Agreement, AChainThroughANewLeafIsNotFused) {
   EXPECT_EQ(std::count(steps.begin(), steps.end(), "linear_relu"), 1) << testing::PrintToString(steps);
 }
 
+TEST(Agreement, AChainThroughADetachedTensorIsNotFused) {
+  auto function = [](World& world, const Tensor& x) -> std::vector<Tensor> {
+    zero_gradients(world);
+    Tensor y = relu(linear(x, world.w, world.b).detach());
+    Tensor loss = sum(linear(y, world.v)) + sum(relu(linear(x, world.w)));
+    loss.backward();
+    return {loss};
+  };
+  expect_agreement(function);
+  auto steps = steps_of(function);
+  EXPECT_EQ(std::count(steps.begin(), steps.end(), "linear_relu"), 1) << testing::PrintToString(steps);
+}
+
 TEST(Agreement, NoGradInAChain) {
   expect_agreement([](World& world, const Tensor& x) -> std::vector<Tensor> {
     zero_gradients(world);

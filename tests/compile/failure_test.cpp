@@ -13,6 +13,7 @@
 #include "treadle/ops/fill.h"
 #include "treadle/ops/linear.h"
 #include "treadle/ops/pointwise.h"
+#include "treadle/ops/random.h"
 #include "treadle/ops/reduce.h"
 #include "treadle/ops/views.h"
 #include "treadle/optim/sgd.h"
@@ -51,6 +52,17 @@ struct Training {
     return loss;
   }
 };
+
+TEST(Failure, InAReplayTakesRandomNumbersBack) {
+  auto f = compile([](Tensor x, Tensor y) { return cross_entropy(x + rand({2, 3}), y); }, kDeclared);
+  const Tensor x = full({2, 3}, 1);
+  for (int i = 0; i < 3; ++i) f(x, labels(i));
+  const uint64_t before = default_generator().offset();
+  EXPECT_THROW(f(x, labels(3)), ValueError);
+  EXPECT_EQ(default_generator().offset(), before);
+  f(x, labels(0));
+  EXPECT_GT(default_generator().offset(), before);
+}
 
 TEST(Failure, InAReplayBeforeTheFirstUpdateTakesTheStepBack) {
   Training training;

@@ -108,6 +108,13 @@ TEST(Dataset, ClassesHaveTheirAuthorsOrder) {
                                                        "frog", "horse", "ship", "truck"}));
 }
 
+TEST(Dataset, TheSystemsFolderComesLast) {
+  EnvironmentVariable own("TREADLE_DATA", "/own");
+  EnvironmentVariable xdg("XDG_DATA_HOME", "/xdg");
+  EXPECT_EQ(places_of("mnist"),
+            (std::vector<fs::path>{"/own/mnist", "/xdg/treadle/mnist", "/usr/share/datasets/mnist"}));
+}
+
 TEST(Dataset, HomeIsUsedWithoutXdg) {
   TemporaryFolder folder;
   EnvironmentVariable own("TREADLE_DATA", "");

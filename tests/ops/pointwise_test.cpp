@@ -11,6 +11,12 @@ namespace {
 using Values = std::vector<float>;
 using Extremum = Tensor (*)(const Operand&, const Operand&);
 
+TEST(Pointwise, AbsIsFlatAtZero) {
+  Tensor x = Tensor::from({-2, 0, 3}, {3}).set_requires_grad();
+  sum(abs(x)).backward();
+  EXPECT_EQ(x.grad().to_vector<float>(), (Values{-1, 0, 1}));
+}
+
 /// At a tie the first operand takes the whole gradient.
 TEST(Pointwise, ExtremaOfEqualOperands) {
   for (Extremum extremum : {maximum, minimum}) {
