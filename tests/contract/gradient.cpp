@@ -37,11 +37,16 @@ std::vector<double> upstream_of(const Trial& trial, size_t k, Signs signs) {
   return values;
 }
 
-/// Gradients of Σ upstream·output with respect to the inputs; empty for those not differentiated.
-std::vector<std::vector<double>> gradients_of(const Trial& trial, Device device, Signs signs = Signs::given) {
+constexpr size_t kAll = SIZE_MAX;
+
+/// Gradients of Σ upstream·output with respect to the inputs, or to input number `only`; empty for those not
+/// differentiated.
+std::vector<std::vector<double>> gradients_of(const Trial& trial, Device device, Signs signs = Signs::given,
+                                              size_t only = kAll) {
   auto inputs = trial.tensors(device);
+  auto is_wanted = [&](size_t i) { return is_differentiated(trial, i) && (only == kAll || only == i); };
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (is_differentiated(trial, i)) inputs[i].set_requires_grad();
+    if (is_wanted(i)) inputs[i].set_requires_grad();
   auto outputs = apply(trial.op, inputs, trial.test_case.attributes);
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!carries_gradient(trial, outputs[k], k)) continue;
@@ -51,7 +56,7 @@ std::vector<std::vector<double>> gradients_of(const Trial& trial, Device device,
   }
   std::vector<std::vector<double>> gradients(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!is_differentiated(trial, i)) continue;
+    if (!is_wanted(i)) continue;
     Tensor gradient = inputs[i].grad();
     gradients[i] =
         gradient.defined() ? gradient.to_doubles() : std::vector<double>(trial.inputs[i].values.size(), 0.0);
@@ -104,6 +109,22 @@ void check_direction(const Trial& trial, size_t i, const std::vector<double>& gr
   tally.passed("finite differences", kCpu);
 }
 
+/// An input's gradient is the same whether or not others want theirs: as a bias that is trained while the
+/// filters are not. Sums may be cut otherwise, which moves them by less than a thousandth of what finite
+/// differences allow.
+void check_alone(const Trial& trial, size_t i, const std::vector<double>& gradient, Tally& tally) {
+  constexpr double kAllowed = 1e-9;
+  const auto alone = gradients_of(trial, kCpu, Signs::given, i)[i];
+  double largest = 1;
+  for (double value : gradient) largest = std::max(largest, std::fabs(value));
+  for (size_t e = 0; e < gradient.size(); ++e)
+    if (!(std::fabs(alone[e] - gradient[e]) <= kAllowed * largest))
+      return tally.failed(
+          fmt::format("{}: gradient of input {} alone is {:.9g} at element {}, with the others' {:.9g}",
+                      trial.name(), i, alone[e], e, gradient[e]));
+  tally.passed("gradient alone", kCpu);
+}
+
 }  // namespace
 
 void check_finite_differences(const Op& op, const TestCase& test_case, Tally& tally) {
@@ -116,6 +137,7 @@ void check_finite_differences(const Op& op, const TestCase& test_case, Tally& ta
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!is_differentiated(trial, i) || gradients[i].empty() || empty) continue;
       for (uint64_t seed : {101, 102}) check_direction(trial, i, gradients[i], seed + i, tally);
+      check_alone(trial, i, gradients[i], tally);
     }
   } catch (const std::exception& error) {
     tally.failed(trial.name() + ": gradient threw: " + error.what());

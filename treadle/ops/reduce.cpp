@@ -191,7 +191,7 @@ std::vector<TestCase> sum_cases() {
   return list;
 }
 
-/// Repeated extrema: the first is taken. Not differentiable there.
+/// Repeated extrema, and NaN: the first is taken. Not differentiable there.
 std::vector<TestCase> extremum_cases() {
   auto list = reduce_cases();
   for (TestCase& one : list)
@@ -200,6 +200,10 @@ std::vector<TestCase> extremum_cases() {
   ties.differentiable = false;
   list.push_back({"ties", {ties}, Attributes::of(ReduceOptions{{1}})});
   list.push_back({"ties over all", {ties}, Attributes::of(ReduceOptions{})});
+  TestInput some_nan{{7, 523}, {TestFill::with_nan}};
+  some_nan.differentiable = false;
+  for (Dims axes : {Dims{1}, Dims{0}, Dims{}})
+    list.push_back({"NaN", {some_nan}, Attributes::of(ReduceOptions{axes})});
   return list;
 }
 
