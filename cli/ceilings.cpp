@@ -10,7 +10,7 @@
 #include "cli/timing.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/ops/pointwise.h"
+#include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle::cli {
 namespace {

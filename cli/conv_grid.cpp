@@ -12,11 +12,11 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/conv2d_max_pool2d.h"
-#include "treadle/ops/conv2d_options.h"
-#include "treadle/ops/max_pool2d.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/relu_gradient.h"
+#include "treadle/ops/conv2d/conv2d_options.h"
+#include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/pointwise/relu_gradient.h"
+#include "treadle/ops/pool2d/max_pool2d.h"
 
 namespace treadle::cli {
 namespace {

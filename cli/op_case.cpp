@@ -3,10 +3,10 @@
 #include "treadle/core/random.h"
 #include "treadle/graph/select.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/cast.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/random/random.h"
 
 namespace treadle::cli {
 

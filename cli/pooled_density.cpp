@@ -4,7 +4,7 @@
 
 #include "treadle/nn/activation.h"
 #include "treadle/nn/pooling.h"
-#include "treadle/ops/cross_entropy.h"
+#include "treadle/ops/loss/cross_entropy.h"
 
 namespace treadle::cli {
 namespace {

@@ -15,8 +15,8 @@
 #include "treadle/core/error.h"
 #include "treadle/formats/image.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/softmax.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/softmax/softmax.h"
 
 namespace treadle::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/random.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/random/random.h"
 #include "treadle/train/training_step.h"
 
 namespace treadle::cli {

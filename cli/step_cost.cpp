@@ -6,8 +6,8 @@
 #include "cli/timing.h"
 #include "cli/variant_observer.h"
 #include "treadle/core/error.h"
-#include "treadle/ops/conv2d_max_pool2d_options.h"
-#include "treadle/ops/max_pool2d_options.h"
+#include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d_options.h"
+#include "treadle/ops/pool2d/max_pool2d_options.h"
 
 namespace treadle::cli {
 namespace {

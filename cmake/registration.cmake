@@ -13,6 +13,26 @@ function(names_in result)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
+# ops_in(RESULT FOLDER EXTENSION): the same for the files below FOLDER that register ops or variants. A file directly in a
+# family is named as in names_in, one deeper after its path: conv2d_cpu_direct. Beside cpu variants lie building blocks,
+# which have headers of their own; they register nothing.
+function(ops_in result folder extension)
+  file(GLOB_RECURSE files RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*.${extension})
+  file(GLOB_RECURSE headers RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*.h)
+  set(names)
+  foreach(file ${files})
+    string(REGEX REPLACE "[.][a-z]+$" "" path ${file})
+    if(path MATCHES "/cpu/" AND "${path}.h" IN_LIST headers)
+      continue()
+    endif()
+    string(REGEX REPLACE "^[^/]+/([^/]+)$" "\\1" name ${path})
+    string(REPLACE "/" "_" name ${name})
+    list(APPEND names ${name})
+  endforeach()
+  list(SORT names)
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
 # append_calls(NAMESPACE NAME…): adds declarations and calls of NAMESPACE::register_NAME to the caller's variables.
 macro(append_calls namespace)
   foreach(name ${ARGN})
@@ -22,8 +42,8 @@ macro(append_calls namespace)
 endmacro()
 
 function(write_registration file source_folder)
-  names_in(ops ${source_folder}/ops/*.cpp)
-  names_in(kernels ${source_folder}/ops/*.cu)
+  ops_in(ops ${source_folder}/ops cpp)
+  ops_in(kernels ${source_folder}/ops cu)
   append_calls(ops ${ops})
   append_calls(simt ${kernels})
   file(GLOB engines RELATIVE ${source_folder}/engines CONFIGURE_DEPENDS ${source_folder}/engines/*)

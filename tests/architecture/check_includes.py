@@ -25,9 +25,9 @@ ALLOWED = {
     "simt": FOUNDATION,
     "kernels": {"simt"},
     "graph": FOUNDATION,
-    "cpu": FOUNDATION,
+    "simd": FOUNDATION,
     "cuda": FOUNDATION,
-    "ops": FOUNDATION | {"graph", "simt", "kernels", "cpu"},
+    "ops": FOUNDATION | {"graph", "simt", "kernels", "simd"},
     "engines": TENSORS,
     "compile": TENSORS | {"formats"},
     "nn": TENSORS,
@@ -43,7 +43,7 @@ ALLOWED = {
     "examples": APPLICATION | {"serve", "distributed"},
     "lab": APPLICATION | {"kernels"},
     "bench": APPLICATION | {"kernels", "serve", "distributed"},
-    "tests": APPLICATION | {"kernels", "cpu", "cuda", "serve", "distributed", "cli"},
+    "tests": APPLICATION | {"kernels", "simd", "cuda", "serve", "distributed", "cli"},
 }
 
 # Single headers that a folder may include although it may not include the rest of that folder.
@@ -69,7 +69,7 @@ EXTERNAL = {
     "zlib.h": {"data", "formats"},
     "jpeglib.h": {"data", "formats"},
     "png.h": {"data", "formats"},
-    "hwy/": {"cpu", "engines", "cli"},
+    "hwy/": {"simd", "ops", "engines", "cli"},
     "dnnl": {"engines"},
     "oneapi/": {"engines"},
     "cublas": {"engines"},

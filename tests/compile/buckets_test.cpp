@@ -6,11 +6,11 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
-#include "treadle/ops/fill.h"
-#include "treadle/ops/index_select.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/reduce.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layout/index_select.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/random/random.h"
+#include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
 namespace {

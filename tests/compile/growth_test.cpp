@@ -10,12 +10,12 @@
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
 #include "treadle/nn/linear.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/cross_entropy.h"
-#include "treadle/ops/fill.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/reduce.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/loss/cross_entropy.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/random/random.h"
+#include "treadle/ops/reduce/reduce.h"
 #include "treadle/optim/adam.h"
 
 namespace treadle {

@@ -12,9 +12,9 @@
 #include "treadle/compile/compile.h"
 #include "treadle/compile/variant_choice.h"
 #include "treadle/core/error.h"
-#include "treadle/ops/matmul.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/softmax.h"
+#include "treadle/ops/matrix/matmul.h"
+#include "treadle/ops/random/random.h"
+#include "treadle/ops/softmax/softmax.h"
 
 namespace treadle {
 namespace {

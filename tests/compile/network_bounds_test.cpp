@@ -11,13 +11,13 @@
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
 #include "treadle/models/model.h"
-#include "treadle/ops/cast.h"
-#include "treadle/ops/conv2d.h"
-#include "treadle/ops/cross_entropy.h"
-#include "treadle/ops/linear.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/conv2d/conv2d.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/loss/cross_entropy.h"
+#include "treadle/ops/matrix/linear.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/random/random.h"
 
 namespace treadle {
 namespace {

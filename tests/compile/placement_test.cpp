@@ -13,12 +13,12 @@
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/registry.h"
 #include "treadle/models/model.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/linear.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/reduce.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/matrix/linear.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/random/random.h"
+#include "treadle/ops/reduce/reduce.h"
 #include "treadle/optim/sgd.h"
 
 namespace treadle {

@@ -13,7 +13,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/conv2d_options.h"
+#include "treadle/ops/conv2d/conv2d_options.h"
 
 namespace treadle {
 namespace {

@@ -13,8 +13,8 @@
 #include "treadle/compile/compile.h"
 #include "treadle/compile/variant_choice.h"
 #include "treadle/core/error.h"
-#include "treadle/ops/fill.h"
-#include "treadle/ops/linear.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/matrix/linear.h"
 
 namespace treadle {
 namespace {

@@ -6,7 +6,7 @@
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/models/model.h"
-#include "treadle/ops/random.h"
+#include "treadle/ops/random/random.h"
 
 namespace treadle {
 namespace {

@@ -10,10 +10,10 @@
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/kernels/pointwise_functions.h"
-#include "treadle/ops/cast.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/reduce.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
 namespace {

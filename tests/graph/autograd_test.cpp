@@ -10,14 +10,14 @@
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/concat.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/fill.h"
-#include "treadle/ops/loss_options.h"
-#include "treadle/ops/matmul.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/reduce.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layout/concat.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/loss/loss_options.h"
+#include "treadle/ops/matrix/matmul.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
-#include "treadle/ops/fill.h"
+#include "treadle/ops/fill/fill.h"
 
 namespace treadle {
 namespace {

@@ -12,10 +12,10 @@
 #include "treadle/nn/linear.h"
 #include "treadle/nn/sequential.h"
 #include "treadle/nn/summary.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/reduce.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/random/random.h"
+#include "treadle/ops/reduce/reduce.h"
 #include "treadle/optim/sgd.h"
 
 namespace treadle {

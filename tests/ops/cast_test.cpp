@@ -1,11 +1,11 @@
 /// cast and fill: doubles and integers become half types by one rounding, on every device.
-#include "treadle/ops/cast.h"
+#include "treadle/ops/layout/cast.h"
 
 #include <gtest/gtest.h>
 
-#include "treadle/ops/copy.h"
-#include "treadle/ops/fill.h"
-#include "treadle/ops/pointwise.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle {
 namespace {

@@ -1,5 +1,5 @@
 /// What conv2d_max_pool2d refuses, the layouts it gives, and what it chooses where several places are right.
-#include "treadle/ops/conv2d_max_pool2d.h"
+#include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/reduce.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
 namespace {

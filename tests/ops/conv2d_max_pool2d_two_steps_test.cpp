@@ -12,8 +12,8 @@
 #include "treadle/graph/registry.h"
 #include "treadle/graph/select.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/conv2d_max_pool2d.h"
-#include "treadle/ops/copy.h"
+#include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
+#include "treadle/ops/layout/copy.h"
 
 namespace treadle {
 namespace {

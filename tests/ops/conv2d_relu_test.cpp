@@ -1,5 +1,5 @@
 /// conv2d_relu against the ops it stands for, variant by variant.
-#include "treadle/ops/conv2d_relu.h"
+#include "treadle/ops/conv2d/conv2d_relu.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/conv2d.h"
-#include "treadle/ops/pointwise.h"
+#include "treadle/ops/conv2d/conv2d.h"
+#include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle {
 namespace {

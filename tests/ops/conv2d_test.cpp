@@ -1,5 +1,5 @@
 /// What conv2d refuses, with both shapes in the message, and the layouts it gives.
-#include "treadle/ops/conv2d.h"
+#include "treadle/ops/conv2d/conv2d.h"
 
 #include <gtest/gtest.h>
 

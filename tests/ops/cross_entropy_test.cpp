@@ -1,4 +1,4 @@
-#include "treadle/ops/cross_entropy.h"
+#include "treadle/ops/loss/cross_entropy.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include "tests/goldens/golden_numbers.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/cast.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/fill.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/copy.h"
 
 namespace treadle {
 namespace {

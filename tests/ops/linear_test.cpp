@@ -1,5 +1,5 @@
 /// The fused ops around linear against the ops they stand for.
-#include "treadle/ops/linear.h"
+#include "treadle/ops/matrix/linear.h"
 
 #include <gtest/gtest.h>
 
@@ -9,14 +9,14 @@
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/linear_sgd_update.h"
-#include "treadle/ops/matmul.h"
-#include "treadle/ops/optimizer_update.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/reduce.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/matrix/linear_sgd_update.h"
+#include "treadle/ops/matrix/matmul.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/random/random.h"
+#include "treadle/ops/reduce/reduce.h"
+#include "treadle/ops/update/optimizer_update.h"
 
 namespace treadle {
 namespace {

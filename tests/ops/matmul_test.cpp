@@ -1,15 +1,15 @@
 // matmul and linear through their typed functions: ranks, errors, gradients of vectors, and large products
 // cut into blocks. Values against the reference for all variants, dtypes and layouts are the op contract's.
-#include "treadle/ops/matmul.h"
+#include "treadle/ops/matrix/matmul.h"
 
 #include <gtest/gtest.h>
 
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/linear.h"
-#include "treadle/ops/matrix_blocks.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/matrix/cpu/matrix_blocks.h"
+#include "treadle/ops/matrix/linear.h"
 
 namespace treadle {
 namespace {

@@ -1,5 +1,5 @@
 /// What max_pool2d promises for ties, NaN and windows without a place: cases that have no derivative.
-#include "treadle/ops/max_pool2d.h"
+#include "treadle/ops/pool2d/max_pool2d.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/copy.h"
+#include "treadle/ops/layout/copy.h"
 
 namespace treadle {
 namespace {

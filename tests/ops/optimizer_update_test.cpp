@@ -1,4 +1,4 @@
-#include "treadle/ops/optimizer_update.h"
+#include "treadle/ops/update/optimizer_update.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include "tests/goldens/golden_numbers.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
-#include "treadle/ops/cast.h"
-#include "treadle/ops/copy.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/copy.h"
 
 namespace treadle {
 namespace {

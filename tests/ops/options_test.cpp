@@ -3,7 +3,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/options.h"
-#include "treadle/ops/conv2d_options.h"
+#include "treadle/ops/conv2d/conv2d_options.h"
 
 namespace treadle {
 namespace {

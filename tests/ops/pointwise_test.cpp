@@ -1,9 +1,9 @@
 /// Where pointwise ops have a kink: which operand the gradient goes to.
-#include "treadle/ops/pointwise.h"
+#include "treadle/ops/pointwise/pointwise.h"
 
 #include <gtest/gtest.h>
 
-#include "treadle/ops/reduce.h"
+#include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
 namespace {

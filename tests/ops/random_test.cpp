@@ -1,4 +1,4 @@
-#include "treadle/ops/random.h"
+#include "treadle/ops/random/random.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "treadle/core/parallel_for.h"
 #include "treadle/kernels/philox.h"
 #include "treadle/kernels/random_functions.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/layout/views.h"
 
 namespace treadle {
 namespace {

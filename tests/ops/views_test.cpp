@@ -1,12 +1,12 @@
-#include "treadle/ops/views.h"
+#include "treadle/ops/layout/views.h"
 
 #include <gtest/gtest.h>
 
 #include "treadle/core/error.h"
-#include "treadle/ops/concat.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/fill.h"
-#include "treadle/ops/index_select.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layout/concat.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/index_select.h"
 
 namespace treadle {
 namespace {

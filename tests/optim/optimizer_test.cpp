@@ -7,10 +7,10 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/random.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/random/random.h"
 #include "treadle/optim/adam.h"
 #include "treadle/optim/sgd.h"
 

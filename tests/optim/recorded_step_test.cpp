@@ -4,9 +4,9 @@
 #include "tests/goldens/golden_numbers.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/reduce.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
 #include "treadle/optim/adam.h"
 #include "treadle/optim/sgd.h"
 

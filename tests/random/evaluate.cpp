@@ -11,8 +11,8 @@
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/pointwise.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/optim/adam.h"
 #include "treadle/optim/sgd.h"
 

@@ -5,8 +5,8 @@
 
 #include "tests/refused.h"
 #include "treadle/core/error.h"
-#include "treadle/ops/pointwise.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/fill.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/views.h"
 
 namespace treadle {
 namespace {

@@ -7,9 +7,9 @@
 #include "treadle/core/log.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
-#include "treadle/ops/conv2d_max_pool2d_options.h"
-#include "treadle/ops/copy_options.h"
-#include "treadle/ops/max_pool2d_options.h"
+#include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d_options.h"
+#include "treadle/ops/layout/copy_options.h"
+#include "treadle/ops/pool2d/max_pool2d_options.h"
 
 namespace treadle {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "treadle/graph/registry.h"
-#include "treadle/ops/conv2d_max_pool2d_options.h"
-#include "treadle/ops/linear_options.h"
-#include "treadle/ops/optimizer_options.h"
+#include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d_options.h"
+#include "treadle/ops/matrix/linear_options.h"
+#include "treadle/ops/update/optimizer_options.h"
 
 namespace treadle {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "treadle/core/error.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/fill.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layout/copy.h"
 
 namespace treadle {
 namespace {

@@ -73,10 +73,10 @@ struct TensorData final : RefCounted {
   IntrusivePtr<AutogradState> autograd;
 };
 
-/// n-dimensional array. Copying a Tensor copies the handle; `clone()` (ops/copy.h) copies the elements.
-/// An empty handle ("no bias"), as a default-constructed or moved-from Tensor is, is allowed wherever an op
-/// says so. Everything else throws ValueError on it, but for defined(), view(), to_string(), handle(),
-/// same_as(), requires_grad() and grad().
+/// n-dimensional array. Copying a Tensor copies the handle; `clone()` (ops/layout/copy.h) copies the
+/// elements. An empty handle ("no bias"), as a default-constructed or moved-from Tensor is, is allowed
+/// wherever an op says so. Everything else throws ValueError on it, but for defined(), view(), to_string(),
+/// handle(), same_as(), requires_grad() and grad().
 class TREADLE_API Tensor {
  public:
   Tensor() = default;

@@ -1,6 +1,6 @@
 #include "treadle/models/fashion_cnn.h"
 
-#include "treadle/ops/copy.h"
+#include "treadle/ops/layout/copy.h"
 
 namespace treadle {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "treadle/nn/module.h"
-#include "treadle/ops/pointwise.h"
+#include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle {
 

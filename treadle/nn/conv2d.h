@@ -3,7 +3,7 @@
 
 #include "treadle/core/random.h"
 #include "treadle/nn/module.h"
-#include "treadle/ops/conv2d.h"
+#include "treadle/ops/conv2d/conv2d.h"
 
 namespace treadle {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "treadle/nn/module.h"
-#include "treadle/ops/views.h"
+#include "treadle/ops/layout/views.h"
 
 namespace treadle {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "treadle/graph/autograd.h"
-#include "treadle/ops/random.h"
+#include "treadle/ops/random/random.h"
 
 namespace treadle {
 

@@ -2,7 +2,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/nn/init.h"
-#include "treadle/ops/linear.h"
+#include "treadle/ops/matrix/linear.h"
 
 namespace treadle {
 

@@ -6,7 +6,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/recording.h"
-#include "treadle/ops/copy.h"
+#include "treadle/ops/layout/copy.h"
 
 namespace treadle {
 namespace {

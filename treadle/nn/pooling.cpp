@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "treadle/ops/pool2d_geometry.h"
+#include "treadle/ops/pool2d/pool2d_geometry.h"
 
 namespace treadle {
 namespace {

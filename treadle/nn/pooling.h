@@ -2,8 +2,8 @@
 #pragma once
 
 #include "treadle/nn/module.h"
-#include "treadle/ops/avg_pool2d.h"
-#include "treadle/ops/max_pool2d.h"
+#include "treadle/ops/pool2d/avg_pool2d.h"
+#include "treadle/ops/pool2d/max_pool2d.h"
 
 namespace treadle {
 

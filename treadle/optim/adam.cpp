@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
-#include "treadle/ops/optimizer_update.h"
+#include "treadle/ops/update/optimizer_update.h"
 
 namespace treadle {
 namespace {

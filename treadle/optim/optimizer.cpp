@@ -9,7 +9,7 @@
 #include "treadle/core/nearest_name.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/recording.h"
-#include "treadle/ops/copy.h"
+#include "treadle/ops/layout/copy.h"
 #include "treadle/optim/adam.h"
 #include "treadle/optim/sgd.h"
 

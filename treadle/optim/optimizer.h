@@ -57,7 +57,7 @@ class TREADLE_API Optimizer {
   virtual std::string name() const = 0;
   /// Updates parameters of one dtype and device for the `step`th time. `groups` holds for each the parameter,
   /// its gradient and its slots in the order of add_slot. `numbers`, where defined, holds learning rate and
-  /// step, see ops/optimizer_update.h; else they are learning_rate() and `step`.
+  /// step, see ops/update/optimizer_update.h; else they are learning_rate() and `step`.
   virtual void update(const Tensor& numbers, int64_t step, const std::vector<Tensor>& groups) = 0;
 
  private:

@@ -6,9 +6,9 @@
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/ops/copy.h"
-#include "treadle/ops/cross_entropy.h"
-#include "treadle/ops/reduce.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/loss/cross_entropy.h"
+#include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
 

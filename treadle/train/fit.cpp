@@ -7,7 +7,7 @@
 
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
-#include "treadle/ops/copy.h"
+#include "treadle/ops/layout/copy.h"
 #include "treadle/train/training_step.h"
 
 namespace treadle {

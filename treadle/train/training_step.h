@@ -2,7 +2,7 @@
 #pragma once
 
 #include "treadle/nn/module.h"
-#include "treadle/ops/cross_entropy.h"
+#include "treadle/ops/loss/cross_entropy.h"
 #include "treadle/optim/optimizer.h"
 
 namespace treadle {

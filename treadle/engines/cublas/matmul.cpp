@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include "treadle/engines/cublas/functions.h"
-#include "treadle/ops/linear_bias.h"
-#include "treadle/ops/matrix_product.h"
+#include "treadle/ops/matrix/cuda/linear_bias.h"
+#include "treadle/ops/matrix/matrix_product.h"
 
 namespace treadle::cublas {
 namespace {

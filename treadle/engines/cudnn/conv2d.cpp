@@ -11,8 +11,8 @@
 #include <mutex>
 #include <vector>
 
-#include "treadle/ops/conv2d_bias.h"
-#include "treadle/ops/conv2d_options.h"
+#include "treadle/ops/conv2d/conv2d_options.h"
+#include "treadle/ops/conv2d/cuda/conv2d_bias.h"
 
 namespace treadle::cudnn {
 namespace {

@@ -4,7 +4,7 @@
 #include "treadle/core/parallel_for.h"
 #include "treadle/engines/onednn/onednn.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/conv2d_options.h"
+#include "treadle/ops/conv2d/conv2d_options.h"
 
 namespace treadle::onednn {
 namespace {

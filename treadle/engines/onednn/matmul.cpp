@@ -1,6 +1,6 @@
 /// matmul and linear by oneDNN: the output is cut into blocks, one single-threaded call each.
 #include "treadle/engines/onednn/onednn.h"
-#include "treadle/ops/matrix_blocks.h"
+#include "treadle/ops/matrix/cpu/matrix_blocks.h"
 
 namespace treadle::onednn {
 namespace {

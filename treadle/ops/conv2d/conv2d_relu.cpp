@@ -1,0 +1,27 @@
+#include "treadle/ops/conv2d/conv2d_relu.h"
+
+#include "treadle/ops/pointwise/with_relu.h"
+
+namespace treadle {
+namespace {
+
+struct Conv2d {
+  static constexpr const char* kName = "conv2d";
+};
+
+}  // namespace
+
+namespace ops {
+
+void register_conv2d_relu(Registry& registry) {
+  with_relu::add<Conv2d>(registry, "conv2d_relu", "y = max(conv2d(x, w, b), 0)", &schema_of<Conv2dOptions>());
+}
+
+}  // namespace ops
+
+Tensor conv2d_relu(const Tensor& x, const Tensor& w, const Tensor& b, const Conv2dOptions& options) {
+  static const Op& op = op_named("conv2d_relu");
+  return apply(op, {x, w, b}, Attributes::of(options))[0];
+}
+
+}  // namespace treadle

@@ -1,0 +1,55 @@
+/// 3×3 convolution and 2×2 max-pooling in one, by Winograd's F(2×2, 3×3): 16 products per channel for the
+/// four results of a pooling window, where sums of products take 36. In SIMD instructions chosen at run time.
+#pragma once
+
+#include <cstdint>
+
+#include "treadle/ops/conv2d_max_pool2d/cpu/pooled_output.h"
+
+namespace treadle::cpu {
+
+/// Filters are worked on in blocks of so many.
+inline constexpr int64_t kWinogradFilters = 32;
+
+/// The images: element (n, c, h, w) is x[n·image_step + c + h·row_step + w·column_step].
+struct WinogradImages {
+  const float* x;
+  int64_t channels, height, width;
+  int64_t image_step, row_step, column_step;
+  int64_t top, left;      ///< padding of the convolution
+  int64_t rows, columns;  ///< pooling windows of one image
+  const float* zeros;     ///< one for each channel
+};
+
+/// The filters: element (k, c, r, s) is w[k·filter_step + c·channel_step + r·row_step + s·column_step].
+struct WinogradFilters {
+  const float* w;
+  int64_t filters, channels;
+  int64_t filter_step, channel_step, row_step, column_step;
+
+  int64_t blocks() const { return (filters + kWinogradFilters - 1) / kWinogradFilters; }
+};
+
+/// Floats of one block of transformed filters, bias included.
+int64_t winograd_block_size(int64_t channels);
+
+/// Transforms filter block number `block`. `bias` has one number per filter, `bias_step` apart, or is null.
+void winograd_transform_filters(const WinogradFilters& filters, int64_t block, const float* bias,
+                                int64_t bias_step, float* transformed);
+
+/// Windows that are worked on together: as many as keep the transformed image in the second-level cache.
+int64_t winograd_windows(int64_t channels);
+
+/// Bytes of scratch, aligned to 64, that up to `windows` windows take.
+int64_t winograd_scratch_size(int64_t channels, int64_t windows);
+
+/// Results of windows [window_begin, window_end), numbered through all images, and of the filters of blocks
+/// [block_begin, block_end), whose transforms follow one another in `transformed`, from block 0 on.
+struct WinogradTask {
+  int64_t window_begin, window_end, block_begin, block_end, filters;
+  const float* transformed;
+  void* scratch;
+};
+void winograd_max_pool(const WinogradImages& images, const WinogradTask& task, const PooledOutput& output);
+
+}  // namespace treadle::cpu

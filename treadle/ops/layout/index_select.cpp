@@ -1,0 +1,157 @@
+#include "treadle/ops/layout/index_select.h"
+
+#include <cstring>
+
+#include "treadle/core/error.h"
+#include "treadle/graph/registry.h"
+#include "treadle/ops/layout/index_select_options.h"
+
+namespace treadle {
+namespace {
+
+void check_indices(const TensorSpec& indices) {
+  require<DTypeError>(indices.dtype == DType::i64 || indices.dtype == DType::i32,
+                      "index_select: indices are i64 or i32, not {}", name_of(indices.dtype));
+  require<ShapeError>(indices.shape.rank() == 1, "index_select: indices have one axis, not shape {}",
+                      indices.shape);
+}
+
+std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
+  Shape shape = inputs[0].shape;
+  int axis = normalize_axis(attributes.as<IndexSelectOptions>().axis, shape.rank(), "index_select");
+  check_indices(inputs[1]);
+  shape[axis] = inputs[1].shape[0];
+  return {TensorSpec::of(shape, inputs[0].dtype)};
+}
+
+std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attributes) {
+  const auto& options = attributes.as<IndexSelectGradientOptions>();
+  Shape shape = inputs[0].shape;
+  int axis = normalize_axis(options.axis, shape.rank(), "index_select_gradient");
+  check_indices(inputs[1]);
+  require<ShapeError>(options.extent >= 0, "index_select_gradient: the extent {} is negative",
+                      options.extent);
+  require<ShapeError>(shape[axis] == inputs[1].shape[0],
+                      "index_select_gradient: dy has shape {}, there are {} indices along axis {}", shape,
+                      inputs[1].shape[0], axis);
+  shape[axis] = options.extent;
+  return {TensorSpec::of(shape, inputs[0].dtype)};
+}
+
+/// Calls f(position in the indexed tensor, position in the other) with row-major positions; `shape` is the
+/// other's.
+template <class F>
+void for_each_pair(const Shape& shape, int axis, int64_t extent, const std::vector<double>& indices, F f) {
+  int64_t inner = 1, count = shape[axis];
+  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  for (int64_t i = 0; i < shape.numel(); ++i)
+    f((i / inner / count * extent + int64_t(indices[i / inner % count])) * inner + i % inner, i);
+}
+
+std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
+  Shape shape = inputs[0].shape;
+  int axis = normalize_axis(attributes.as<IndexSelectOptions>().axis, shape.rank(), "index_select");
+  int64_t extent = shape[axis];
+  shape[axis] = inputs[1].shape[0];
+  ReferenceTensor y = ReferenceTensor::zeros(shape);
+  for_each_pair(shape, axis, extent, inputs[1].values,
+                [&](int64_t from, int64_t to) { y.values[to] = inputs[0].values[from]; });
+  return {y};
+}
+
+std::vector<ReferenceTensor> reference_gradient(ReferenceInputs inputs, const Attributes& attributes) {
+  const auto& options = attributes.as<IndexSelectGradientOptions>();
+  Shape shape = inputs[0].shape;
+  int axis = normalize_axis(options.axis, shape.rank(), "index_select_gradient");
+  shape[axis] = options.extent;
+  ReferenceTensor dx = ReferenceTensor::zeros(shape);
+  for_each_pair(inputs[0].shape, axis, options.extent, inputs[1].values,
+                [&](int64_t to, int64_t from) { dx.values[to] += inputs[0].values[from]; });
+  return {dx};
+}
+
+std::vector<Tensor> gradient(const GradientContext& context) {
+  int64_t axis = context.options<IndexSelectOptions>().axis;
+  int64_t extent = context.input_spec(0).shape[int(axis)];
+  return {index_select_gradient(context.upstream(), axis, context.input(1), extent), Tensor()};
+}
+
+TestInput indices(int64_t count, int64_t extent, DType dtype, TestLayout layout = TestLayout::contiguous) {
+  return {{count}, {TestFill::integers, 0, double(extent - 1)}, layout, {dtype}, true, false};
+}
+
+std::vector<TestCase> cases() {
+  auto one = [](const char* label, Shape shape, int64_t axis, int64_t count, DType dtype = DType::i64,
+                TestLayout layout = TestLayout::contiguous) {
+    return TestCase{label,
+                    {{shape, {}, layout}, indices(count, shape[int(axis)], dtype)},
+                    Attributes::of(IndexSelectOptions{axis})};
+  };
+  return {one("rows", {7, 5}, 0, 12),
+          one("columns", {4, 6}, -1, 9, DType::i32),
+          one("middle", {3, 5, 4}, 1, 2),
+          one("vector", {9}, 0, 3),
+          one("nothing", {4, 3}, 0, 0),
+          one("empty batch", {0, 3}, 1, 2),
+          one("transposed", {5, 4, 3}, 1, 6, DType::i64, TestLayout::transposed),
+          one("channels_last", {2, 5, 3, 4}, 1, 4, DType::i32, TestLayout::channels_last)};
+}
+
+std::vector<TestCase> gradient_cases() {
+  auto one = [](const char* label, Shape shape, int64_t axis, int64_t extent, DType dtype = DType::i64,
+                TestLayout layout = TestLayout::contiguous) {
+    return TestCase{label,
+                    {{shape, {}, layout}, indices(shape[int(axis)], extent, dtype)},
+                    Attributes::of(IndexSelectGradientOptions{axis, extent})};
+  };
+  return {one("rows", {12, 5}, 0, 4),
+          one("columns", {4, 9}, -1, 6, DType::i32),
+          one("all the same", {33, 3}, 0, 1),
+          one("middle", {3, 2, 4}, 1, 5),
+          one("vector", {40}, 0, 7),
+          one("nothing", {0, 3}, 0, 4),
+          one("transposed", {5, 6, 3}, 1, 4, DType::i64, TestLayout::transposed),
+          one("channels_last", {2, 4, 3, 4}, 1, 5, DType::i32, TestLayout::channels_last)};
+}
+
+/// A sum of as many terms as there are indices, at most.
+ErrorModel gradient_error(Specs inputs, const Attributes&) {
+  return {ErrorModel::absolute_inputs, double(inputs[1].shape[0] + 1)};
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_index_select(Registry& registry) {
+  registry.add({.name = "index_select",
+                .summary = "y[…, i, …] = x[…, indices[i], …]",
+                .options = &schema_of<IndexSelectOptions>(),
+                .dtypes = kEveryDType,
+                .infer = infer,
+                .reference = reference,
+                .gradient = gradient,
+                .saves = {{Saved::input, 1}},
+                .cases = cases});
+  registry.add({.name = "index_select_gradient",
+                .summary = "dx[…, j, …] = Σ dy[…, i, …] over i with indices[i] = j",
+                .options = &schema_of<IndexSelectGradientOptions>(),
+                .infer = infer_gradient,
+                .reference = reference_gradient,
+                .cases = gradient_cases,
+                .error = gradient_error});
+}
+
+}  // namespace ops
+
+Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices) {
+  static const Op& op = op_named("index_select");
+  return apply(op, {x, indices}, Attributes::of(IndexSelectOptions{axis}))[0];
+}
+
+Tensor index_select_gradient(const Tensor& dy, int64_t axis, const Tensor& indices, int64_t extent) {
+  static const Op& op = op_named("index_select_gradient");
+  return apply(op, {dy, indices}, Attributes::of(IndexSelectGradientOptions{axis, extent}))[0];
+}
+
+}  // namespace treadle

@@ -1,0 +1,191 @@
+#include "treadle/ops/loss/cross_entropy.h"
+
+#include <cmath>
+
+#include "treadle/core/error.h"
+#include "treadle/graph/registry.h"
+#include "treadle/ops/loss/loss_options.h"
+#include "treadle/ops/loss/loss_shape.h"
+
+namespace treadle {
+namespace {
+
+void check_operands(const char* op, const TensorSpec& x, const TensorSpec& labels) {
+  require<ShapeError>(x.shape.rank() == 2 && labels.shape.rank() == 1 && x.shape[0] == labels.shape[0],
+                      "{}: x has shape {}, expected [N, C], and labels {}, expected [N]", op, x.shape,
+                      labels.shape);
+  require<DTypeError>(labels.dtype == DType::i64 || labels.dtype == DType::i32,
+                      "{}: labels are {}, not i64 or i32", op, name_of(labels.dtype));
+}
+
+/// The loss, and the softmax of x for the gradient, or the gradient itself.
+std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
+  check_operands("cross_entropy", inputs[0], inputs[1]);
+  require<ShapeError>(inputs[0].shape.numel() > 0 || inputs[0].shape[0] == 0,
+                      "cross_entropy: x has shape {}: no classes", inputs[0].shape);
+  return {TensorSpec::of(loss_shape("cross_entropy", inputs[1].shape, attributes.as<LossOptions>()),
+                         inputs[0].dtype),
+          TensorSpec::of(inputs[0].shape, inputs[0].dtype)};
+}
+
+std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attributes) {
+  const char* op = "cross_entropy_gradient";
+  check_operands(op, inputs[0], inputs[1]);
+  const Shape wanted = loss_shape(op, inputs[1].shape, attributes.as<LossOptions>());
+  require<ShapeError>(inputs[2].shape == wanted, "{}: dloss has shape {}, expected {}", op, inputs[2].shape,
+                      wanted);
+  require<DTypeError>(inputs[2].dtype == inputs[0].dtype, "{}: probabilities are {} and dloss {}", op,
+                      name_of(inputs[0].dtype), name_of(inputs[2].dtype));
+  return {TensorSpec::of(inputs[0].shape, inputs[0].dtype)};
+}
+
+std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
+  const int64_t samples = inputs[0].shape[0], classes = inputs[0].shape[1];
+  ReferenceTensor losses = ReferenceTensor::zeros({samples}), probabilities = inputs[0];
+  for (int64_t n = 0; n < samples; ++n) {
+    double *row = &probabilities.values[n * classes], largest = row[0], sum = 0;
+    for (int64_t c = 0; c < classes; ++c) largest = std::max(largest, row[c]);
+    for (int64_t c = 0; c < classes; ++c) sum += std::exp(row[c] - largest);
+    losses.values[n] = std::log(sum) + largest - row[int64_t(inputs[1].values[n])];
+    for (int64_t c = 0; c < classes; ++c) row[c] = std::exp(row[c] - largest) / sum;
+  }
+  return {reduce_loss(losses, attributes.as<LossOptions>()), probabilities};
+}
+
+std::vector<ReferenceTensor> gradient_reference(ReferenceInputs inputs, const Attributes& attributes) {
+  const int64_t samples = inputs[0].shape[0], classes = inputs[0].shape[1];
+  const auto& options = attributes.as<LossOptions>();
+  ReferenceTensor dx = inputs[0];
+  for (int64_t i = 0; i < samples * classes; ++i) {
+    const int64_t n = i / classes;
+    if (i % classes == int64_t(inputs[1].values[n])) dx.values[i] -= 1;
+    dx.values[i] *= inputs[2].values[options.keeps_terms() ? n : 0] / options.divisor(samples);
+  }
+  return {dx};
+}
+
+/// The probabilities, with the gradient of the loss, or of the sum of all losses, in their place.
+std::vector<ReferenceTensor> reference_with_gradient(ReferenceInputs inputs, const Attributes& attributes) {
+  auto outputs = reference(inputs, attributes);
+  const int64_t samples = inputs[0].shape[0], classes = inputs[0].shape[1];
+  auto& dx = outputs[1].values;
+  for (int64_t n = 0; n < samples; ++n) dx[n * classes + int64_t(inputs[1].values[n])] -= 1;
+  for (double& value : dx) value /= attributes.as<LossOptions>().divisor(samples);
+  return outputs;
+}
+
+std::vector<Tensor> gradient(const GradientContext& context) {
+  static const Op& op = op_named("cross_entropy_gradient");
+  if (!context.needs(0) || !context.upstream().defined()) return {Tensor(), Tensor()};
+  return {apply(op, {context.output(1), context.input(1), context.upstream()}, context.attributes())[0],
+          Tensor()};
+}
+
+/// A sample's loss is at most 2·largest + log C, with C roundings in its sum; N more are added for the batch.
+ErrorModel error(Specs inputs, const Attributes& attributes) {
+  const double samples = double(inputs[0].shape[0]), classes = double(inputs[0].shape[1]);
+  const double losses = attributes.as<LossOptions>().reduction == "sum" ? samples : 1;
+  return {ErrorModel::largest_input, (classes + samples + 8) * 4 * std::max(1., losses)};
+}
+
+ErrorModel gradient_error(Specs, const Attributes&) { return {ErrorModel::largest_input, 6}; }
+
+struct LossCase {
+  const char* label;
+  int64_t samples, classes;
+  const char* reduction;
+  DType labels = DType::i64;
+  TestLayout layout = TestLayout::contiguous;
+};
+
+std::vector<LossCase> loss_cases() {
+  return {{"mean", 32, 10, "mean"},
+          {"sum", 7, 5, "sum"},
+          {"none", 5, 11, "none"},
+          {"i32 labels", 6, 9, "mean", DType::i32},
+          {"transposed", 9, 12, "mean", DType::i64, TestLayout::transposed},
+          {"sliced", 4, 35, "none", DType::i64, TestLayout::sliced},
+          {"many samples", 1027, 3, "mean"},
+          {"many classes", 2, 1001, "mean"},
+          {"one class", 3, 1, "none"},
+          {"one sample", 1, 10, "mean"},
+          {"no samples, sum", 0, 4, "sum"},
+          {"no samples, none", 0, 4, "none"}};
+}
+
+TestInput labels_of(const LossCase& one) {
+  TestInput labels{{one.samples}, {TestFill::integers, 0, double(one.classes - 1)}};
+  labels.dtype = {one.labels};
+  labels.differentiable = false;
+  return labels;
+}
+
+/// With one class the loss is 0 whatever x is, which finite differences cannot tell from a missing gradient.
+std::vector<TestCase> cases() {
+  std::vector<TestCase> list;
+  for (const LossCase& one : loss_cases()) {
+    TestInput x{{one.samples, one.classes}, {}, one.layout};
+    x.differentiable = one.classes > 1;
+    list.push_back({one.label, {x, labels_of(one)}, Attributes::of(LossOptions{one.reduction})});
+  }
+  return list;
+}
+
+std::vector<TestCase> gradient_cases() {
+  std::vector<TestCase> list;
+  for (const LossCase& one : loss_cases()) {
+    TestInput probabilities{{one.samples, one.classes}, {TestFill::apart, 0, 1}, one.layout};
+    const Shape upstream = std::string(one.reduction) == "none" ? Shape{one.samples} : Shape{};
+    list.push_back(
+        {one.label, {probabilities, labels_of(one), {upstream}}, Attributes::of(LossOptions{one.reduction})});
+  }
+  return list;
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_cross_entropy(Registry& registry) {
+  registry.add({.name = "cross_entropy",
+                .summary = "loss_n = log Σ_c e^x[n,c] - x[n, labels[n]]; also the softmax of x",
+                .options = &schema_of<LossOptions>(),
+                .infer = infer,
+                .reference = reference,
+                .gradient = gradient,
+                .saves = {{Saved::output, 1}, {Saved::input, 1}},
+                .not_differentiable = {1},
+                .cases = cases,
+                .error = error});
+  registry.add({.name = "cross_entropy_with_gradient",
+                .summary = "the loss of cross_entropy, and its gradient dx for an upstream gradient of 1",
+                .options = &schema_of<LossOptions>(),
+                .infer = infer,
+                .reference = reference_with_gradient,
+                .cases = cases,
+                .error = error});
+  registry.add(
+      {.name = "cross_entropy_gradient",
+       .summary = "dx[n,c] = (probabilities[n,c] - [c = labels[n]])·dloss, divided by N for the mean",
+       .options = &schema_of<LossOptions>(),
+       .infer = infer_gradient,
+       .reference = gradient_reference,
+       .cases = gradient_cases,
+       .error = gradient_error});
+}
+
+}  // namespace ops
+
+Tensor cross_entropy(const Tensor& x, const Tensor& labels, const std::string& reduction) {
+  static const Op& op = op_named("cross_entropy");
+  return apply(op, {x, labels}, Attributes::of(LossOptions{reduction}))[0];
+}
+
+LossWithGradient cross_entropy_with_gradient(const Tensor& x, const Tensor& labels,
+                                             const std::string& reduction) {
+  static const Op& op = op_named("cross_entropy_with_gradient");
+  auto outputs = apply(op, {x, labels}, Attributes::of(LossOptions{reduction}));
+  return {outputs[0], outputs[1]};
+}
+
+}  // namespace treadle

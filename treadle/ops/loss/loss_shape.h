@@ -1,0 +1,26 @@
+/// The shape of a loss, and its value in references.
+#pragma once
+
+#include "treadle/core/error.h"
+#include "treadle/graph/op.h"
+#include "treadle/ops/loss/loss_options.h"
+
+namespace treadle {
+
+/// `terms` for reduction "none", else rank 0. Throws ValueError for an unknown reduction.
+inline Shape loss_shape(const char* op, const Shape& terms, const LossOptions& options) {
+  const std::string& reduction = options.reduction;
+  require<ValueError>(reduction == "mean" || reduction == "sum" || reduction == "none",
+                      "{}: reduction '{}' is not known; known are: mean sum none", op, reduction);
+  return options.keeps_terms() ? terms : Shape{};
+}
+
+inline ReferenceTensor reduce_loss(const ReferenceTensor& terms, const LossOptions& options) {
+  if (options.keeps_terms()) return terms;
+  ReferenceTensor loss = ReferenceTensor::zeros({});
+  for (double term : terms.values) loss.values[0] += term;
+  loss.values[0] /= options.divisor(int64_t(terms.values.size()));
+  return loss;
+}
+
+}  // namespace treadle

@@ -1,0 +1,174 @@
+/// The cpu variants "listed" of the ops around linear, in f32: they list the elements of x that are not zero
+/// and skip the others. They take weights that lie in memory as [in][out].
+#include "treadle/graph/registry.h"
+#include "treadle/ops/matrix/cpu/linear_parts.h"
+#include "treadle/ops/matrix/cpu/listed_products.h"
+#include "treadle/ops/matrix/linear_options.h"
+
+namespace treadle {
+namespace {
+
+using namespace linear_parts;
+
+constexpr int64_t kFewRows = 3;  ///< up to so many rows, threads share the inputs, not the outputs
+constexpr int64_t kMostParts = 8, kInputsOfPart = 256;  ///< of the inputs then: whatever the threads
+constexpr int64_t kLargestOffset = 1 << 30;             ///< kernels count elements in 32 bits
+
+bool is_row_major(const TensorView& x) { return has_unit_step(x.shape[1], x.strides[1]); }
+
+/// x is a row-major matrix, w [out, in] lies in memory as [in][out].
+bool suits_lists(const TensorView& x, const TensorView& w) {
+  return x.dtype == DType::f32 && is_row_major(x) && has_unit_step(w.shape[0], w.strides[0]) &&
+         w.strides[1] >= w.shape[0] && w.strides[1] <= kLargestOffset / 1024 &&
+         x.shape[0] * 128 < kLargestOffset;
+}
+
+// ---- linear -----------------------------------------------------------------------------------------------
+
+cpu::ListedProduct listed_product(const Call& call, bool relu) {
+  const TensorView &x = call.input(0), &w = call.input(1), &y = call.output();
+  return {x.shape[0],    x.shape[1],    w.shape[0],   x.as<float>(),
+          x.strides[0],  w.as<float>(), w.strides[1], call.has_input(2) ? call.input(2).as<float>() : nullptr,
+          y.as<float>(), y.strides[0],  relu};
+}
+
+/// Each thread sums over its own inputs, so that the rows of w stay in its cache for the gradients. The
+/// number of parts does not depend on threads, and with it no sum.
+void multiply_few_rows(const Call& call, const cpu::ListedProduct& product) {
+  const Cut inputs(product.in, std::clamp<int64_t>(product.in / kInputsOfPart, 1, kMostParts), kLine);
+  const int64_t parts = inputs.parts();
+  const int64_t size = in_lines(cpu::listed_product_scratch(product.N));
+  const int64_t partial = in_lines(product.N * product.out);
+  float* scratch = call.workspace<float>((size + partial) * parts);
+  float* sums = scratch + size * parts;
+  for_each_part(inputs, [&](int64_t index, Range r) {
+    cpu::ListedProduct p = product;
+    p.in = r.size(), p.x += r.begin, p.w += r.begin * p.w_row, p.bias = nullptr, p.relu = false;
+    p.y = sums + index * partial, p.y_row = p.out;
+    cpu::multiply_listed(p, scratch + index * size);
+  });
+  for (int64_t n = 0; n < product.N; ++n)
+    for (int64_t o = 0; o < product.out; ++o) {
+      float total = product.bias ? product.bias[o] : 0;
+      for (int64_t part = 0; part < parts; ++part) total += sums[part * partial + n * product.out + o];
+      product.y[n * product.y_row + o] = product.relu && total <= 0 ? 0 : total;
+    }
+}
+
+/// Each thread reads its own columns of w; where they are too few, some rows of x besides.
+void multiply_many_rows(const Call& call, const cpu::ListedProduct& product) {
+  constexpr int64_t kColumns = 64;
+  const int64_t parts = parts_of(product.N * product.in * product.out / 4);
+  const Cut across(product.out, parts, kColumns), down(product.N, parts / across.parts());
+  const int64_t size = in_lines(cpu::listed_product_scratch(product.N));
+  float* scratch = call.workspace<float>(size * across.parts() * down.parts());
+  for_each_part(across.parts() * down.parts(), [&](int64_t index) {
+    const Range columns = across[index % across.parts()], rows = down[index / across.parts()];
+    cpu::ListedProduct p = product;
+    p.N = rows.size(), p.x += rows.begin * p.x_row, p.out = columns.size(), p.w += columns.begin;
+    p.y += rows.begin * p.y_row + columns.begin;
+    if (p.bias) p.bias += columns.begin;
+    cpu::multiply_listed(p, scratch + index * size);
+  });
+}
+
+template <bool relu>
+void run_linear(const Call& call) {
+  const cpu::ListedProduct product = listed_product(call, relu);
+  if (product.N <= kFewRows)
+    multiply_few_rows(call, product);
+  else
+    multiply_many_rows(call, product);
+}
+
+bool takes_linear(const Call& call) {
+  return suits_lists(call.input(0), call.input(1)) && is_row_major(call.output()) &&
+         (!call.has_input(2) || call.input(2).contiguous());
+}
+
+// ---- Gradients --------------------------------------------------------------------------------------------
+
+cpu::ListedGradient listed_gradient(const TensorView& x, const TensorView& dy) {
+  return {x.shape[0], x.shape[1], dy.shape[1], x.as<float>(), x.strides[0], dy.as<float>(), dy.strides[0]};
+}
+
+/// Calls run(gradient of a part, its first input, scratch), each thread on its own inputs.
+template <class Run>
+void for_inputs_in_parts(const Call& call, const cpu::ListedGradient& gradient, Run run) {
+  constexpr int64_t kPartsPerThread = 3;  // x has more zeros in some places than in others
+  const int64_t threads = parts_of(gradient.N * gradient.in * gradient.out / 4);
+  const bool few = gradient.N <= kFewRows || threads == 1;
+  const Cut inputs(gradient.in, few ? threads : threads * kPartsPerThread, kLine);
+  const int64_t size = in_lines(cpu::listed_gradient_scratch(gradient.N, gradient.out));
+  float* scratch = call.workspace<float>(size * inputs.parts());
+  for_each_part(inputs, [&](int64_t index, Range r) {
+    cpu::ListedGradient part = gradient;
+    part.in = r.size(), part.x += r.begin;
+    run(part, r.begin, scratch + index * size);
+  });
+}
+
+void run_input_gradient(const Call& call) {
+  const TensorView &dy = call.input(0), &w = call.input(1), &x = call.input(2), &dx = call.output();
+  for_inputs_in_parts(call, listed_gradient(x, dy), [&](const auto& part, int64_t first, float* scratch) {
+    cpu::listed_input_gradient(part, w.as<float>() + first * w.strides[1], w.strides[1],
+                               dx.as<float>() + first, dx.strides[0], scratch);
+  });
+}
+
+bool takes_input_gradient(const Call& call) {
+  return suits_lists(call.input(2), call.input(1)) && is_row_major(call.input(0)) &&
+         is_row_major(call.output());
+}
+
+void run_weight_gradient(const Call& call) {
+  const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
+  for_inputs_in_parts(call, listed_gradient(x, dy), [&](const auto& part, int64_t first, float* scratch) {
+    cpu::listed_weight_gradient(part, {dw.as<float>() + first * dw.strides[1], dw.strides[1]}, scratch);
+  });
+  if (call.outputs.size() > 1) sum_over_batch(dy, 0, dy.shape[1], call.output(1).as<float>());
+}
+
+bool takes_weight_gradient(const Call& call) {
+  return suits_lists(call.input(0), call.output()) && is_row_major(call.input(1));
+}
+
+void run_sgd_update(const Call& call) {
+  const LinearUpdateOperands p = linear_update_operands(call);
+  const float rate = float(*p.state), decay = float(call.options<LinearSgdUpdateOptions>().weight_decay);
+  const TensorView &x = call.input(0), &dy = call.input(1);
+  float* w = static_cast<float*>(p.w);
+  float* sums = p.b ? call.workspace<float>(in_lines(p.out)) : nullptr;
+  for_inputs_in_parts(call, listed_gradient(x, dy), [&](const auto& part, int64_t first, float* scratch) {
+    cpu::listed_weight_gradient(part, {w + first * p.w_column, p.w_column, true, rate, decay}, scratch);
+  });
+  if (p.b) update_bias(p, dy, {0, p.out}, rate, decay, sums);
+}
+
+bool takes_sgd_update(const Call& call) {
+  return suits_lists(call.input(0), call.input(3)) && is_row_major(call.input(1));
+}
+
+}  // namespace
+
+namespace ops {
+
+/// Behind the dense variants where nothing is measured: these are slower than they where x has few zeros.
+void register_matrix_cpu_listed(Registry& registry) {
+  auto add = [&](const char* op, void (*run)(const Call&), bool (*when)(const Call&)) {
+    registry.add_variant(op, {.name = "listed",
+                              .device = DeviceKind::cpu,
+                              .run = run,
+                              .when = when,
+                              .preference = 25,
+                              .skips_zeros = true});
+  };
+  add("linear", run_linear<false>, takes_linear);
+  add("linear_relu", run_linear<true>, takes_linear);
+  add("linear_input_gradient", run_input_gradient, takes_input_gradient);
+  add("linear_weight_gradient", run_weight_gradient, takes_weight_gradient);
+  add("linear_sgd_update", run_sgd_update, takes_sgd_update);
+}
+
+}  // namespace ops
+}  // namespace treadle

@@ -1,0 +1,189 @@
+/// Kernels of the ops around linear, without matrix tiles: for layers so small that one launch counts.
+#include "treadle/ops/device_variant.h"
+#include "treadle/ops/matrix/linear_input_gradient_call.h"
+#include "treadle/ops/matrix/linear_options.h"
+#include "treadle/ops/matrix/linear_update_operands.h"
+#include "treadle/ops/matrix/matrix_product.h"
+
+#include "treadle/kernels/optimizer_functions.h"
+#include "treadle/kernels/pointwise_functions.h"
+
+namespace treadle::TREADLE_TARGET {
+namespace {
+
+/// One thread per element of y, threads of a warp along a row of y: 2·K elements read for one result.
+template <class T>
+__global__ void linear_relu_naive(MatrixProduct p) {
+  const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= p.M * p.N) return;
+  const int64_t m = i / p.N, n = i % p.N;
+  const T *a = static_cast<const T*>(p.a) + m * p.a_row, *b = static_cast<const T*>(p.b) + n * p.b_column;
+  const T* bias = static_cast<const T*>(p.bias);
+  Compute<T> sum = bias ? static_cast<Compute<T>>(bias[n * p.bias_step]) : Compute<T>(0);
+  for (int64_t k = 0; k < p.K; ++k)
+    sum += static_cast<Compute<T>>(a[k * p.a_column]) * static_cast<Compute<T>>(b[k * p.b_row]);
+  static_cast<T*>(p.c)[m * p.c_row + n * p.c_column] = static_cast<T>(Relu{}(sum));
+}
+
+/// An output and an input of the layer: a place in w.
+struct Place {
+  int64_t o, i;
+};
+
+/// The place of a thread's parameter; threads of a warp follow the shorter stride of w.
+__device__ inline Place place_of(const LinearUpdateOperands& p, int64_t index) {
+  if (p.w_row < p.w_column) return {index % p.out, index / p.out};
+  const int64_t columns = p.in + (p.b ? 1 : 0);
+  return {index / columns, index % columns};
+}
+
+__host__ __device__ inline int64_t parameters(const LinearUpdateOperands& p) {
+  return p.out * (p.in + (p.b ? 1 : 0));
+}
+
+/// Column `in` of the gradient stands for the bias.
+template <class T>
+__device__ Compute<T> parameter_gradient(const LinearUpdateOperands& p, int64_t o, int64_t i) {
+  Compute<T> sum = 0;
+  for (int64_t n = 0; n < p.N; ++n) {
+    const auto dy = static_cast<Compute<T>>(p.at<const T>(p.dy, n * p.dy_row + o * p.dy_column));
+    sum += i == p.in ? dy : dy * static_cast<Compute<T>>(p.at<const T>(p.x, n * p.x_row + i * p.x_column));
+  }
+  return sum;
+}
+
+/// One thread per element of dw and db, threads of a warp along a row or a column of dw: 2·N elements read
+/// for one result, those of dy, or of x, by the whole warp at once.
+template <class T>
+__global__ void linear_weight_gradient_naive(LinearUpdateOperands p) {
+  const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (index >= parameters(p)) return;
+  const auto [o, i] = place_of(p, index);
+  const T gradient = static_cast<T>(parameter_gradient<T>(p, o, i));
+  if (i == p.in)
+    p.at<T>(p.b, o * p.b_step) = gradient;
+  else
+    p.at<T>(p.w, o * p.w_row + i * p.w_column) = gradient;
+}
+
+/// The same threads, each of which updates its parameter: one read and one write of it besides.
+template <class T>
+__global__ void linear_sgd_update_naive(LinearUpdateOperands p, double weight_decay) {
+  const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (index >= parameters(p)) return;
+  const auto [o, i] = place_of(p, index);
+  T& target = i == p.in ? p.at<T>(p.b, o * p.b_step) : p.at<T>(p.w, o * p.w_row + i * p.w_column);
+  const SgdStep<Compute<T>> step{Compute<T>(p.state[0]), Compute<T>(weight_decay)};
+  Compute<T> parameter = static_cast<Compute<T>>(target);
+  step(parameter, parameter_gradient<T>(p, o, i));
+  target = static_cast<T>(parameter);
+}
+
+/// An input of linear_input_gradient as its kernels see it: dx is only wanted where it is not zero.
+template <class T>
+struct InputMask {
+  const T* x;
+  int64_t row, column;
+
+  __device__ bool is_zero(int64_t n, int64_t i) const {
+    return static_cast<Compute<T>>(x[n * row + i * column]) == Compute<T>(0);
+  }
+};
+
+/// One thread per element of dx, threads of a warp along a row of dx: one element of x read, and where it is
+/// not zero 2·K elements of dy and w, those of dy by the whole warp at once.
+template <class T>
+__global__ void linear_input_gradient_naive(MatrixProduct p, InputMask<T> mask) {
+  const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (index >= p.M * p.N) return;
+  const int64_t n = index / p.N, i = index % p.N;
+  Compute<T> sum = 0;
+  if (!mask.is_zero(n, i)) {
+    const T *dy = static_cast<const T*>(p.a) + n * p.a_row, *w = static_cast<const T*>(p.b) + i * p.b_column;
+    for (int64_t o = 0; o < p.K; ++o)
+      sum += static_cast<Compute<T>>(dy[o * p.a_column]) * static_cast<Compute<T>>(w[o * p.b_row]);
+  }
+  static_cast<T*>(p.c)[n * p.c_row + i * p.c_column] = static_cast<T>(sum);
+}
+
+/// The same threads, where dx holds all products already: one element of x read, and a zero written where it
+/// is zero.
+template <class T>
+__global__ void linear_input_gradient_two_steps(MatrixProduct p, InputMask<T> mask) {
+  const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (index >= p.M * p.N) return;
+  const int64_t n = index / p.N, i = index % p.N;
+  if (mask.is_zero(n, i)) static_cast<T*>(p.c)[n * p.c_row + i * p.c_column] = static_cast<T>(Compute<T>(0));
+}
+
+void run_linear_relu(const Call& call) {
+  const MatrixProduct p = linear_product(call);
+  with_floating_device_type(p.dtype, [&](auto tag) {
+    launch<linear_relu_naive<typename decltype(tag)::type>, independent>(
+        stream_of(call), blocks_for(p.M * p.N), kThreads, 0, p);
+  });
+}
+
+/// dw and db stand where an update has its parameters.
+LinearUpdateOperands gradient_operands(const Call& call) {
+  return linear_update_operands(call.input(0), call.input(1), nullptr, call.output(),
+                                call.outputs.size() > 1 ? call.output(1) : TensorView{});
+}
+
+void run_weight_gradient(const Call& call) {
+  const LinearUpdateOperands p = gradient_operands(call);
+  with_floating_device_type(call.input(0).dtype, [&](auto tag) {
+    launch<linear_weight_gradient_naive<typename decltype(tag)::type>, independent>(
+        stream_of(call), blocks_for(parameters(p)), kThreads, 0, p);
+  });
+}
+
+void run_sgd_update(const Call& call) {
+  const LinearUpdateOperands p = linear_update_operands(call);
+  const double weight_decay = call.options<LinearSgdUpdateOptions>().weight_decay;
+  with_floating_device_type(call.input(0).dtype, [&](auto tag) {
+    launch<linear_sgd_update_naive<typename decltype(tag)::type>, independent>(
+        stream_of(call), blocks_for(parameters(p)), kThreads, 0, p, weight_decay);
+  });
+}
+
+template <class T>
+InputMask<T> input_mask(const Call& call) {
+  const TensorView& x = call.input(2);
+  return {x.as<T>(), x.strides[0], x.strides[1]};
+}
+
+void run_input_gradient(const Call& call) {
+  const MatrixProduct p = matmul_product(call);
+  with_floating_device_type(p.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    launch<linear_input_gradient_naive<T>, independent>(stream_of(call), blocks_for(p.M * p.N), kThreads, 0,
+                                                        p, input_mask<T>(call));
+  });
+}
+
+void run_input_gradient_in_two_steps(const Call& call) {
+  run_whole_input_gradient(call, kDevice);
+  const MatrixProduct p = matmul_product(call);
+  with_floating_device_type(p.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    launch<linear_input_gradient_two_steps<T>, independent>(stream_of(call), blocks_for(p.M * p.N), kThreads,
+                                                            0, p, input_mask<T>(call));
+  });
+}
+
+}  // namespace
+
+void register_matrix_cuda_linear(Registry& registry) {
+  add_variant(registry, "linear_relu", {.name = "naive", .device = kDevice, .run = run_linear_relu});
+  add_variant(registry, "linear_weight_gradient",
+              {.name = "naive", .device = kDevice, .run = run_weight_gradient});
+  add_variant(registry, "linear_sgd_update", {.name = "naive", .device = kDevice, .run = run_sgd_update});
+  add_variant(registry, "linear_input_gradient",
+              {.name = "naive", .device = kDevice, .run = run_input_gradient});
+  add_variant(
+      registry, "linear_input_gradient",
+      {.name = "two_steps", .device = kDevice, .run = run_input_gradient_in_two_steps, .preference = 10});
+}
+
+}  // namespace treadle::TREADLE_TARGET

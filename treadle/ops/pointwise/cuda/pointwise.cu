@@ -1,0 +1,199 @@
+/// Pointwise ops on a device: a general strided kernel, one for operands of one layout, and one that moves 16
+/// bytes a time.
+#include "treadle/kernels/pointwise_functions.h"
+#include "treadle/ops/device_variant.h"
+#include "treadle/ops/strided_operands.h"
+
+namespace treadle::TREADLE_TARGET {
+namespace {
+
+/// Pointers to N operands, passed to kernels by value.
+template <class T, int N>
+struct Operands {
+  const T* pointer[N];
+};
+
+template <class F, class T, int N>
+__device__ auto evaluate(const F& f, const Operands<T, N>& x, const int64_t (&offset)[N + 1]) {
+  using C = Compute<T>;
+  if constexpr (N == 1)
+    return f(C(x.pointer[0][offset[1]]));
+  else
+    return f(C(x.pointer[0][offset[1]]), C(x.pointer[1][offset[2]]));
+}
+
+/// One thread per output element, any strides. Moves N + 1 elements per element.
+template <class F, class T, class Out, int N>
+__global__ void pointwise_strided(F f, Strided<N + 1> nest, Operands<T, N> x, Out* y) {
+  int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= nest.numel) return;
+  int64_t offset[N + 1];
+  nest.offsets(i, offset);
+  y[offset[0]] = Out(evaluate<F, T, N>(f, x, offset));
+}
+
+/// One thread per element of operands that lie alike in memory.
+template <class F, class T, class Out, int N>
+__global__ void pointwise_linear(F f, int64_t n, Operands<T, N> x, Out* y) {
+  int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  using C = Compute<T>;
+  if constexpr (N == 1)
+    y[i] = Out(f(C(x.pointer[0][i])));
+  else
+    y[i] = Out(f(C(x.pointer[0][i]), C(x.pointer[1][i])));
+}
+
+/// One thread per four elements of operands that lie alike in memory: one 16-byte access for each operand.
+template <class F, int N>
+__global__ void pointwise_vector4(F f, int64_t quads, Operands<float, N> x, float* y) {
+  int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= quads) return;
+  float4 a = reinterpret_cast<const float4*>(x.pointer[0])[i], result;
+  if constexpr (N == 1) {
+    result = make_float4(f(a.x), f(a.y), f(a.z), f(a.w));
+  } else {
+    float4 b = reinterpret_cast<const float4*>(x.pointer[1])[i];
+    result = make_float4(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w));
+  }
+  reinterpret_cast<float4*>(y)[i] = result;
+}
+
+/// One thread per output element of where(condition, a, b).
+template <class T>
+__global__ void where_strided(Strided<4> nest, const bool* condition, const T* a, const T* b, T* y) {
+  int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= nest.numel) return;
+  int64_t o[4];
+  nest.offsets(i, o);
+  y[o[0]] = condition[o[1]] ? a[o[2]] : b[o[3]];
+}
+
+template <class T, int N>
+Operands<T, N> operands_of(const Call& call) {
+  Operands<T, N> operands;
+  for (int k = 0; k < N; ++k) operands.pointer[k] = call.input(k).as<T>();
+  return operands;
+}
+
+template <class F>
+F function_of(const Call& call) {
+  return call.attributes ? call.options<F>() : F{};
+}
+
+template <class F, class Run>
+void with_type_of(const Call& call, Run run) {
+  DType dtype = call.input(0).dtype;
+  if constexpr (F::kIntegers)
+    with_numeric_device_type(dtype, run);
+  else
+    with_floating_device_type(dtype, run);
+}
+
+/// All operands have the output's shape and strides, and those are dense.
+bool lie_alike(const Call& call) {
+  const TensorView& y = call.output();
+  for (const TensorView& x : call.inputs)
+    if (!(x.shape == y.shape) || !(x.strides == y.strides)) return false;
+  return is_dense(y.shape, y.strides);
+}
+
+bool takes_vector4(const Call& call) {
+  auto aligned = [](const TensorView& view) { return reinterpret_cast<uintptr_t>(view.data) % 16 == 0; };
+  bool all_aligned = aligned(call.output());
+  for (const TensorView& x : call.inputs) all_aligned = all_aligned && aligned(x);
+  return call.input(0).dtype == DType::f32 && call.output().numel() % 4 == 0 && all_aligned &&
+         lie_alike(call);
+}
+
+template <class F, int N>
+void run_strided(const Call& call) {
+  auto nest = make_strided<N + 1>(call.output(), call.inputs);
+  with_type_of<F>(call, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    launch<pointwise_strided<F, T, T, N>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0,
+                                                       function_of<F>(call), nest, operands_of<T, N>(call),
+                                                       call.output().as<T>());
+  });
+}
+
+template <class F, int N>
+void run_linear(const Call& call) {
+  int64_t n = call.output().numel();
+  with_type_of<F>(call, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    launch<pointwise_linear<F, T, T, N>, independent>(stream_of(call), blocks_for(n), kThreads, 0,
+                                                      function_of<F>(call), n, operands_of<T, N>(call),
+                                                      call.output().as<T>());
+  });
+}
+
+template <class F, int N>
+void run_vector4(const Call& call) {
+  int64_t quads = call.output().numel() / 4;
+  launch<pointwise_vector4<F, N>, independent>(stream_of(call), blocks_for(quads), kThreads, 0,
+                                               function_of<F>(call), quads, operands_of<float, N>(call),
+                                               call.output().as<float>());
+}
+
+template <class F>
+void run_comparison(const Call& call) {
+  auto nest = make_strided<3>(call.output(), call.inputs);
+  with_device_type(call.input(0).dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    launch<pointwise_strided<F, T, bool, 2>, independent>(stream_of(call), blocks_for(nest.numel), kThreads,
+                                                          0, function_of<F>(call), nest,
+                                                          operands_of<T, 2>(call), call.output().as<bool>());
+  });
+}
+
+void run_where(const Call& call) {
+  auto nest = make_strided<4>(call.output(), call.inputs);
+  with_device_type(call.output().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    launch<where_strided<T>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0, nest,
+                                          call.input(0).as<bool>(), call.input(1).as<T>(),
+                                          call.input(2).as<T>(), call.output().as<T>());
+  });
+}
+
+template <class F, int N>
+void add_ladder(Registry& registry, const char* op) {
+  add_variant(registry, op, {.name = "strided", .device = kDevice, .run = run_strided<F, N>});
+  add_variant(
+      registry, op,
+      {.name = "linear", .device = kDevice, .run = run_linear<F, N>, .when = lie_alike, .preference = 1});
+  add_variant(registry, op,
+              {.name = "vector4",
+               .device = kDevice,
+               .run = run_vector4<F, N>,
+               .when = takes_vector4,
+               .preference = 2});
+}
+
+template <class... F>
+void add_unary(Registry& registry, TypeList<F...>) {
+  (add_ladder<F, 1>(registry, F::kName), ...);
+  (add_ladder<GradientOf<F>, 2>(registry, (std::string(F::kName) + "_gradient").c_str()), ...);
+}
+
+template <class... F>
+void add_binary(Registry& registry, TypeList<F...>) {
+  (add_ladder<F, 2>(registry, F::kName), ...);
+}
+
+template <class... F>
+void add_comparison(Registry& registry, TypeList<F...>) {
+  (add_variant(registry, F::kName, {.name = "strided", .device = kDevice, .run = run_comparison<F>}), ...);
+}
+
+}  // namespace
+
+void register_pointwise_cuda_pointwise(Registry& registry) {
+  add_unary(registry, UnaryFunctions{});
+  add_binary(registry, BinaryFunctions{});
+  add_comparison(registry, ComparisonFunctions{});
+  add_variant(registry, "where", {.name = "strided", .device = kDevice, .run = run_where});
+}
+
+}  // namespace treadle::TREADLE_TARGET

@@ -1,0 +1,289 @@
+#include "treadle/ops/pool2d/avg_pool2d.h"
+
+#include <vector>
+
+#include "treadle/core/parallel_for.h"
+#include "treadle/graph/registry.h"
+#include "treadle/ops/pool2d/avg_pool2d_geometry.h"
+#include "treadle/ops/pool2d/pool2d_shape.h"
+#include "treadle/ops/window_reference.h"
+
+namespace treadle {
+namespace {
+
+constexpr int64_t kGrain = 1 << 14;  ///< places looked at that are worth a thread
+
+Shape output_shape(const char* op, const Shape& x, const AvgPool2dOptions& o) {
+  return pool2d_output_shape(op, x, o.kernel, o.stride, o.padding, 1);
+}
+
+std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
+  const Shape y = output_shape("avg_pool2d", inputs[0].shape, attributes.as<AvgPool2dOptions>());
+  return {image_spec(y, is_channels_last(inputs[0].shape, inputs[0].strides), inputs[0].dtype)};
+}
+
+std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attributes) {
+  const char* op = "avg_pool2d_gradient";
+  auto& o = attributes.as<AvgPool2dGradientOptions>();
+  const Shape& dy = inputs[0].shape;
+  require<ShapeError>(dy.rank() == 4, "{}: dy has shape {}, expected 4 axes", op, dy);
+  const Shape dx{dy[0], dy[1], o.input_size.height, o.input_size.width}, expected = output_shape(op, dx, o);
+  require<ShapeError>(dy == expected, "{}: dy has shape {}, x {} expects {}", op, dy, dx, expected);
+  return {image_spec(dx, o.channels_last, inputs[0].dtype)};
+}
+
+reference::Windows reference_windows(const Shape& x, const AvgPool2dOptions& o) {
+  const Pair stride{o.stride.height == 0 ? o.kernel.height : o.stride.height,
+                    o.stride.width == 0 ? o.kernel.width : o.stride.width};
+  return reference::windows_over(x, o.kernel, stride, o.padding, 1);
+}
+
+/// What the sum of each window is divided by: its taps, or those inside.
+std::vector<double> divisors(const reference::Windows& windows, bool count_include_pad) {
+  std::vector<double> inside(size_t(windows.count()), count_include_pad ? double(windows.taps()) : 0);
+  if (!count_include_pad)
+    for (const auto& tap : taps_inside(windows)) inside[tap.window] += 1;
+  return inside;
+}
+
+std::vector<ReferenceTensor> reference_forward(ReferenceInputs inputs, const Attributes& attributes) {
+  auto& options = attributes.as<AvgPool2dOptions>();
+  auto& x = inputs[0];
+  const auto windows = reference_windows(x.shape, options);
+  const auto divisor = divisors(windows, options.count_include_pad);
+  auto y = ReferenceTensor::zeros(reference::windows_shape(x.shape, x.shape[1], windows));
+  const int64_t count = windows.count(), places = windows.places();
+  const auto inside = taps_inside(windows);
+  for (int64_t plane = 0; plane < x.shape[0] * x.shape[1]; ++plane)
+    for (const auto& [window, tap, place] : inside)
+      y.values[plane * count + window] += x.values[plane * places + place] / divisor[window];
+  return {y};
+}
+
+std::vector<ReferenceTensor> reference_gradient(ReferenceInputs inputs, const Attributes& attributes) {
+  auto& options = attributes.as<AvgPool2dGradientOptions>();
+  auto& dy = inputs[0];
+  auto dx =
+      ReferenceTensor::zeros({dy.shape[0], dy.shape[1], options.input_size.height, options.input_size.width});
+  const auto windows = reference_windows(dx.shape, options);
+  const auto divisor = divisors(windows, options.count_include_pad);
+  const int64_t count = windows.count(), places = windows.places();
+  const auto inside = taps_inside(windows);
+  for (int64_t plane = 0; plane < dx.shape[0] * dx.shape[1]; ++plane)
+    for (const auto& [window, tap, place] : inside)
+      dx.values[plane * places + place] += dy.values[plane * count + window] / divisor[window];
+  return {dx};
+}
+
+std::vector<Tensor> gradient(const GradientContext& context) {
+  const TensorSpec& x = context.input_spec(0);
+  return {avg_pool2d_gradient(
+      context.upstream(),
+      {context.options<AvgPool2dOptions>(), {x.shape[2], x.shape[3]}, is_channels_last(x.shape, x.strides)})};
+}
+
+/// A geometry under test.
+struct Geometry {
+  const char* label;
+  Shape x;
+  AvgPool2dOptions options;
+  TestLayout layout = TestLayout::contiguous;
+};
+
+std::vector<Geometry> geometries() {
+  using enum TestLayout;
+  const AvgPool2dOptions padded{.kernel = 3, .stride = 2, .padding = 1};
+  AvgPool2dOptions inside_only = padded;
+  inside_only.count_include_pad = false;
+  return {{"2x2", {2, 3, 6, 8}, {}},
+          {"2x2 channels_last", {2, 11, 6, 8}, {}, channels_last},
+          {"odd size", {2, 3, 7, 5}, {}, channels_last},
+          {"one", {1, 1, 1, 1}, {.kernel = 1}},
+          {"padded", {2, 2, 7, 6}, padded},
+          {"padded channels_last", {2, 5, 7, 6}, padded, channels_last},
+          {"pad not counted", {2, 2, 7, 6}, inside_only},
+          {"pad not counted channels_last", {1, 5, 6, 7}, inside_only, channels_last},
+          {"uneven padding", {2, 2, 5, 6}, {.kernel = {3, 2}, .stride = 1, .padding = {2, 0, 1, 1}}},
+          {"gaps", {2, 2, 9, 8}, {.kernel = {1, 2}, .stride = 3}, channels_last},
+          {"whole plane", {3, 4, 5, 4}, {.kernel = {5, 4}}},
+          {"whole plane channels_last", {2, 11, 2, 2}, {}, channels_last},
+          {"one channel channels_last", {2, 1, 5, 9}, {}, channels_last},
+          {"one row", {2, 9, 1, 7}, {.kernel = {1, 2}}, channels_last},
+          {"one column", {2, 9, 7, 1}, {.kernel = {2, 1}}, channels_last},
+          {"empty batch", {0, 3, 4, 4}, {}},
+          {"transposed", {3, 4, 6, 5}, {}, transposed},
+          {"sliced", {2, 3, 6, 7}, {}, sliced},
+          {"expanded", {2, 3, 6, 6}, {}, expanded}};
+}
+
+std::vector<TestCase> cases() {
+  std::vector<TestCase> list;
+  for (const Geometry& g : geometries())
+    list.push_back({g.label, {{g.x, {}, g.layout}}, Attributes::of(g.options)});
+  return list;
+}
+
+std::vector<TestCase> gradient_cases() {
+  std::vector<TestCase> list;
+  for (const Geometry& g : geometries()) {
+    AvgPool2dGradientOptions options{g.options, {g.x[2], g.x[3]}, g.layout == TestLayout::channels_last};
+    list.push_back({g.label, {{output_shape("", g.x, g.options), {}, g.layout}}, Attributes::of(options)});
+  }
+  return list;
+}
+
+ErrorModel window_error(Pair kernel) {
+  return {ErrorModel::absolute_inputs, double(kernel.height * kernel.width + 1)};
+}
+
+ErrorModel error(Specs, const Attributes& attributes) {
+  return window_error(attributes.as<AvgPool2dOptions>().kernel);
+}
+
+ErrorModel gradient_error(Specs, const Attributes& attributes) {
+  return window_error(attributes.as<AvgPool2dGradientOptions>().kernel);
+}
+
+/// The channels that the inner loop walks: all where they lie innermost in x and y, else one.
+int64_t channels_per_line(const Pool2dGeometry& g) {
+  return g.x.strides[1] == 1 && g.y.strides[1] == 1 ? g.C : 1;
+}
+
+/// to[i·to_step + c] += from[i·from_step + c] for `places` places i of `channels` channels c.
+template <class C, class T>
+void add_line(const T* from, int64_t from_step, int64_t places, int64_t channels, C* to, int64_t to_step) {
+  if (channels == 1) {
+    for (int64_t i = 0; i < places; ++i) to[i * to_step] += C(from[i * from_step]);
+    return;
+  }
+  for (int64_t i = 0; i < places; ++i)
+    for (int64_t c = 0; c < channels; ++c) to[i * to_step + c] += C(from[i * from_step + c]);
+}
+
+/// Row p of y, where x and y begin at the first of the channels. `sums` [Q, channels].
+template <class T>
+void forward_row(const AvgPool2dGeometry& g, const T* x, T* y, int64_t p, int64_t channels,
+                 std::vector<Accumulate<T>>& sums) {
+  sums.assign(g.Q * channels, Accumulate<T>(0));
+  for (int64_t r = 0; r < g.R; ++r) {
+    const int64_t h = g.row(p, r);
+    for (int64_t s = 0; s < g.S && h >= 0 && h < g.H; ++s) {
+      const WindowRange q = g.columns_inside(s);
+      add_line(x + g.x.at(0, 0, h, g.column(q.begin, s)), g.stride.width * g.x.strides[3], q.end - q.begin,
+               channels, sums.data() + q.begin * channels, channels);
+    }
+  }
+  for (int64_t q = 0; q < g.Q; ++q) {
+    const Accumulate<T> places = Accumulate<T>(g.places(p, q));
+    for (int64_t c = 0; c < channels; ++c) y[g.y.at(0, 0, p, q) + c] = T(sums[q * channels + c] / places);
+  }
+}
+
+/// shares [Q, channels] = row p of dy, each divided by its window's places.
+template <class T>
+void share_row(const AvgPool2dGeometry& g, const T* dy, int64_t p, int64_t channels,
+               std::vector<Accumulate<T>>& shares) {
+  shares.resize(g.Q * channels);
+  for (int64_t q = 0; q < g.Q; ++q) {
+    const Accumulate<T> places = Accumulate<T>(g.places(p, q));
+    for (int64_t c = 0; c < channels; ++c)
+      shares[q * channels + c] = Accumulate<T>(dy[g.y.at(0, 0, p, q) + c]) / places;
+  }
+}
+
+/// Row h of dx, gathered from the rows of windows that hold it. `sums` [W, channels].
+template <class T>
+void gradient_row(const AvgPool2dGeometry& g, const T* dy, T* dx, int64_t h, int64_t channels,
+                  std::vector<Accumulate<T>>& sums, std::vector<Accumulate<T>>& shares) {
+  sums.assign(g.W * channels, Accumulate<T>(0));
+  for (int64_t r = 0; r < g.R; ++r) {
+    const int64_t p = g.window_of_row(h, r);
+    if (p < 0) continue;
+    share_row(g, dy, p, channels, shares);
+    for (int64_t s = 0; s < g.S; ++s) {
+      const WindowRange q = g.columns_inside(s);
+      add_line(shares.data() + q.begin * channels, channels, q.end - q.begin, channels,
+               sums.data() + g.column(q.begin, s) * channels, g.stride.width * channels);
+    }
+  }
+  for (int64_t w = 0; w < g.W; ++w)
+    for (int64_t c = 0; c < channels; ++c) dx[g.x.at(0, 0, h, w) + c] = T(sums[w * channels + c]);
+}
+
+/// Calls rows(n, first channel, row, sums, more sums) for all lines of `height` rows, spread over threads.
+template <class C, class Row>
+void for_each_row(const Pool2dGeometry& g, int64_t height, int64_t row_work, Row row) {
+  const int64_t channels = channels_per_line(g), lines = channels == 1 ? g.C : 1;
+  parallel_for(g.N * lines * height, kGrain / (row_work * channels + 1) + 1, [&](int64_t begin, int64_t end) {
+    std::vector<C> sums, shares;
+    for (int64_t i = begin; i < end; ++i)
+      row(i / height / lines, i / height % lines, i % height, sums, shares);
+  });
+}
+
+void run_forward(const Call& call) {
+  const auto g = make_avg_pool2d_geometry(call.input(0), call.output(), call.options<AvgPool2dOptions>());
+  with_floating_type(call.input(0).dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* x = call.input(0).as<T>();
+    T* y = call.output().as<T>();
+    for_each_row<Accumulate<T>>(
+        g, g.P, g.Q * g.R * g.S, [&](int64_t n, int64_t c, int64_t p, auto& sums, auto&) {
+          forward_row(g, x + g.x.at(n, c, 0, 0), y + g.y.at(n, c, 0, 0), p, channels_per_line(g), sums);
+        });
+  });
+}
+
+void run_gradient(const Call& call) {
+  const auto g =
+      make_avg_pool2d_geometry(call.output(), call.input(0), call.options<AvgPool2dGradientOptions>());
+  with_floating_type(call.input(0).dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* dy = call.input(0).as<T>();
+    T* dx = call.output().as<T>();
+    for_each_row<Accumulate<T>>(g, g.H, g.W * g.R * g.S,
+                                [&](int64_t n, int64_t c, int64_t h, auto& sums, auto& shares) {
+                                  gradient_row(g, dy + g.y.at(n, c, 0, 0), dx + g.x.at(n, c, 0, 0), h,
+                                               channels_per_line(g), sums, shares);
+                                });
+  });
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_avg_pool2d(Registry& registry) {
+  registry.add({.name = "avg_pool2d",
+                .summary = "y[n,c,p,q] = the mean of x[n,c,h,w] in the window",
+                .options = &schema_of<AvgPool2dOptions>(),
+                .infer = infer,
+                .reference = reference_forward,
+                .gradient = gradient,
+                .cases = cases,
+                .error = error});
+  registry.add({.name = "avg_pool2d_gradient",
+                .summary = "dx [N,C,H,W] of avg_pool2d from dy [N,C,P,Q]",
+                .options = &schema_of<AvgPool2dGradientOptions>(),
+                .infer = infer_gradient,
+                .reference = reference_gradient,
+                .cases = gradient_cases,
+                .error = gradient_error});
+  registry.add_variant("avg_pool2d", {.name = "loop", .device = DeviceKind::cpu, .run = run_forward});
+  registry.add_variant("avg_pool2d_gradient",
+                       {.name = "loop", .device = DeviceKind::cpu, .run = run_gradient});
+}
+
+}  // namespace ops
+
+Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
+  static const Op& op = op_named("avg_pool2d");
+  return apply(op, {x}, Attributes::of(options))[0];
+}
+
+Tensor avg_pool2d_gradient(const Tensor& dy, const AvgPool2dGradientOptions& options) {
+  static const Op& op = op_named("avg_pool2d_gradient");
+  return apply(op, {dy}, Attributes::of(options))[0];
+}
+
+}  // namespace treadle

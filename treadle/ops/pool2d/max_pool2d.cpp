@@ -1,0 +1,186 @@
+#include "treadle/ops/pool2d/max_pool2d.h"
+
+#include <cmath>
+#include <limits>
+
+#include "treadle/graph/registry.h"
+#include "treadle/ops/pool2d/pool2d_shape.h"
+#include "treadle/ops/window_reference.h"
+
+namespace treadle {
+namespace {
+
+Shape output_shape(const char* op, const Shape& x, const MaxPool2dOptions& o) {
+  const Shape y = pool2d_output_shape(op, x, o.kernel, o.stride, o.padding, o.dilation);
+  require<ShapeError>(x[2] <= INT32_MAX / x[3],
+                      "{}: x has shape {}, whose planes are too large for i32 positions", op, x);
+  return y;
+}
+
+std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
+  const Shape y = output_shape("max_pool2d", inputs[0].shape, attributes.as<MaxPool2dOptions>());
+  const bool channels_last = is_channels_last(inputs[0].shape, inputs[0].strides);
+  return {image_spec(y, channels_last, inputs[0].dtype), image_spec(y, channels_last, DType::i32)};
+}
+
+std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attributes) {
+  const char* op = "max_pool2d_gradient";
+  auto& o = attributes.as<MaxPool2dGradientOptions>();
+  const Shape &dy = inputs[0].shape, &positions = inputs[1].shape;
+  require<ShapeError>(dy.rank() == 4, "{}: dy has shape {}, expected 4 axes", op, dy);
+  const Shape dx{dy[0], dy[1], o.input_size.height, o.input_size.width}, expected = output_shape(op, dx, o);
+  require<ShapeError>(dy == expected && positions == expected,
+                      "{}: dy has shape {} and positions {}, x {} expects {}", op, dy, positions, dx,
+                      expected);
+  require<DTypeError>(inputs[1].dtype == DType::i32, "{}: positions are {}, expected i32", op,
+                      name_of(inputs[1].dtype));
+  return {image_spec(dx, o.channels_last, inputs[0].dtype)};
+}
+
+reference::Windows reference_windows(const Shape& x, const MaxPool2dOptions& o) {
+  const Pair stride{o.stride.height == 0 ? o.kernel.height : o.stride.height,
+                    o.stride.width == 0 ? o.kernel.width : o.stride.width};
+  return reference::windows_over(x, o.kernel, stride, o.padding, o.dilation);
+}
+
+std::vector<ReferenceTensor> reference_forward(ReferenceInputs inputs, const Attributes& attributes) {
+  auto& x = inputs[0];
+  const auto windows = reference_windows(x.shape, attributes.as<MaxPool2dOptions>());
+  auto y = ReferenceTensor::zeros(reference::windows_shape(x.shape, x.shape[1], windows)), positions = y;
+  std::fill(y.values.begin(), y.values.end(), -std::numeric_limits<double>::infinity());
+  std::fill(positions.values.begin(), positions.values.end(), -1);
+  const int64_t count = windows.count(), places = windows.places();
+  const auto inside = taps_inside(windows);
+  for (int64_t plane = 0; plane < x.shape[0] * x.shape[1]; ++plane)
+    for (const auto& [window, tap, place] : inside) {
+      const double value = x.values[plane * places + place];
+      double &best = y.values[plane * count + window], &position = positions.values[plane * count + window];
+      if (position >= 0 && (std::isnan(best) || value <= best)) continue;
+      best = value, position = double(place);
+    }
+  return {y, positions};
+}
+
+std::vector<ReferenceTensor> reference_gradient(ReferenceInputs inputs, const Attributes& attributes) {
+  auto& options = attributes.as<MaxPool2dGradientOptions>();
+  auto &dy = inputs[0], &positions = inputs[1];
+  auto dx =
+      ReferenceTensor::zeros({dy.shape[0], dy.shape[1], options.input_size.height, options.input_size.width});
+  const auto windows = reference_windows(dx.shape, options);
+  const int64_t count = windows.count(), places = windows.places();
+  const auto inside = taps_inside(windows);
+  for (int64_t plane = 0; plane < dx.shape[0] * dx.shape[1]; ++plane)
+    for (const auto& [window, tap, place] : inside) {
+      const int64_t i = plane * count + window;
+      if (positions.values[i] == double(place)) dx.values[plane * places + place] += dy.values[i];
+    }
+  return {dx};
+}
+
+std::vector<Tensor> gradient(const GradientContext& context) {
+  const TensorSpec& x = context.input_spec(0);
+  return {max_pool2d_gradient(
+      context.upstream(), context.output(1),
+      {context.options<MaxPool2dOptions>(), {x.shape[2], x.shape[3]}, is_channels_last(x.shape, x.strides)})};
+}
+
+/// A geometry under test.
+struct Geometry {
+  const char* label;
+  Shape x;
+  MaxPool2dOptions options;
+  TestLayout layout = TestLayout::contiguous;
+};
+
+std::vector<Geometry> geometries() {
+  using enum TestLayout;
+  return {{"2x2", {2, 3, 6, 8}, {}},
+          {"2x2 channels_last", {2, 11, 6, 8}, {}, channels_last},
+          {"odd size", {2, 3, 7, 37}, {}},
+          {"odd size channels_last", {1, 19, 7, 5}, {}, channels_last},
+          {"one", {1, 1, 1, 1}, {.kernel = 1}},
+          {"overlapping", {2, 2, 7, 23}, {.kernel = 3, .stride = 2, .padding = 1}},
+          {"overlapping channels_last",
+           {2, 9, 7, 6},
+           {.kernel = 3, .stride = {1, 2}, .padding = 1},
+           channels_last},
+          {"gaps", {2, 2, 9, 8}, {.kernel = {1, 2}, .stride = 3}, channels_last},
+          {"uneven padding", {2, 2, 5, 6}, {.kernel = {3, 2}, .stride = 1, .padding = {2, 0, 1, 1}}},
+          {"dilated", {1, 2, 8, 9}, {.kernel = 2, .stride = 1, .padding = 1, .dilation = {3, 2}}},
+          {"whole plane", {3, 4, 5, 4}, {.kernel = {5, 4}}},
+          {"whole plane channels_last", {2, 11, 2, 2}, {}, channels_last},
+          {"one channel channels_last", {2, 1, 5, 9}, {}, channels_last},
+          {"one row", {2, 9, 1, 7}, {.kernel = {1, 2}}, channels_last},
+          {"one column", {2, 9, 7, 1}, {.kernel = {2, 1}}, channels_last},
+          {"empty batch", {0, 3, 4, 4}, {}},
+          {"transposed", {3, 4, 6, 5}, {}, transposed},
+          {"sliced", {2, 3, 6, 7}, {}, sliced}};
+}
+
+std::vector<TestCase> cases() {
+  std::vector<TestCase> list;
+  for (const Geometry& g : geometries())
+    list.push_back({g.label, {{g.x, {}, g.layout}}, Attributes::of(g.options)});
+  return list;
+}
+
+std::vector<TestCase> gradient_cases() {
+  std::vector<TestCase> list;
+  for (const Geometry& g : geometries()) {
+    const Shape y = output_shape("", g.x, g.options);
+    TestInput positions{y, {TestFill::integers, -1, double(g.x[2] * g.x[3])}, g.layout, {DType::i32}};
+    positions.differentiable = false;
+    MaxPool2dGradientOptions options{g.options, {g.x[2], g.x[3]}, g.layout == TestLayout::channels_last};
+    list.push_back({g.label, {{y, {}, g.layout}, positions}, Attributes::of(options)});
+  }
+  return list;
+}
+
+/// A place collects at most one value per window that holds it.
+ErrorModel gradient_error(Specs, const Attributes& attributes) {
+  const Pair kernel = attributes.as<MaxPool2dGradientOptions>().kernel;
+  return {ErrorModel::absolute_inputs, double(kernel.height * kernel.width)};
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_max_pool2d(Registry& registry) {
+  registry.add({.name = "max_pool2d",
+                .summary = "y[n,c,p,q] = the largest x[n,c,h,w] in the window, and its position h·W + w",
+                .options = &schema_of<MaxPool2dOptions>(),
+                .infer = infer,
+                .reference = reference_forward,
+                .gradient = gradient,
+                .saves = {{Saved::output, 1}},
+                .not_differentiable = {1},
+                .cases = cases});
+  registry.add({.name = "max_pool2d_gradient",
+                .summary = "dx [N,C,H,W] of max_pool2d from dy and the positions [N,C,P,Q]",
+                .options = &schema_of<MaxPool2dGradientOptions>(),
+                .infer = infer_gradient,
+                .reference = reference_gradient,
+                .cases = gradient_cases,
+                .error = gradient_error});
+}
+
+}  // namespace ops
+
+MaxPool2dResult max_pool2d_with_positions(const Tensor& x, const MaxPool2dOptions& options) {
+  static const Op& op = op_named("max_pool2d");
+  auto outputs = apply(op, {x}, Attributes::of(options));
+  return {outputs[0], outputs[1]};
+}
+
+Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
+  return max_pool2d_with_positions(x, options).y;
+}
+
+Tensor max_pool2d_gradient(const Tensor& dy, const Tensor& positions,
+                           const MaxPool2dGradientOptions& options) {
+  static const Op& op = op_named("max_pool2d_gradient");
+  return apply(op, {dy, positions}, Attributes::of(options))[0];
+}
+
+}  // namespace treadle

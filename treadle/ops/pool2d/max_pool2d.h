@@ -1,0 +1,28 @@
+/// Two-dimensional max-pooling.
+#pragma once
+
+#include "treadle/core/tensor.h"
+#include "treadle/ops/pool2d/max_pool2d_options.h"
+
+namespace treadle {
+
+/// y[n,c,p,q] = max_{r,s} x[n,c,p·stride+r·dilation−padding,q·stride+s·dilation−padding] over the places
+/// inside x. x [N,C,H,W] → y [N,C,P,Q], P = ⌊(H + pads − dilation·(R−1) − 1) / stride⌋ + 1, laid out as x
+/// where x is channels-last or row-major. NaN propagates; among equal values the first of the window, row by
+/// row, gets the gradient. A window without a place inside x gives −∞. Throws ShapeError.
+TREADLE_API Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options = {});
+
+struct MaxPool2dResult {
+  Tensor y;
+  Tensor positions;  ///< i32 [N,C,P,Q]: h·W + w of the maximum in x, −1 for a window without a place inside x
+};
+/// The same with the positions of the maxima.
+TREADLE_API MaxPool2dResult max_pool2d_with_positions(const Tensor& x, const MaxPool2dOptions& options = {});
+
+/// dx[n,c,h,w] = Σ of dy over the windows that hold (h,w) and whose position is h·W + w; a position outside
+/// its window is ignored. dy [N,C,P,Q], positions i32 [N,C,P,Q] → dx [N,C,H,W], with H, W and the layout from
+/// the options.
+TREADLE_API Tensor max_pool2d_gradient(const Tensor& dy, const Tensor& positions,
+                                       const MaxPool2dGradientOptions& options);
+
+}  // namespace treadle

@@ -1,0 +1,248 @@
+#include "treadle/ops/random/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "treadle/core/error.h"
+#include "treadle/graph/recording.h"
+#include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
+#include "treadle/kernels/random_functions.h"
+#include "treadle/ops/strided_operands.h"
+
+namespace treadle {
+namespace {
+
+constexpr int64_t kGrain = 2048;  ///< elements worth a thread
+
+constexpr int64_t kPositionNumbers = 4;
+
+/// Operand 1, where given, is the position in the sequence as RandomPosition::read() takes it; it replaces
+/// the seed and offset of the options.
+std::vector<TensorSpec> infer(Specs inputs, const Attributes&) {
+  if (inputs.size() > 1)
+    require<ShapeError>(inputs[1].dtype == DType::f64 && inputs[1].shape == Shape{kPositionNumbers},
+                        "random: the position is {} {}, expected f64 [{}]", name_of(inputs[1].dtype),
+                        inputs[1].shape, kPositionNumbers);
+  return {inputs[0]};
+}
+
+double value_of(const Uniform& f, const PhiloxBlock& block, int lane) {
+  return f.low + double(block.lanes[lane] >> 8) / 16777216 * (f.high - f.low);
+}
+
+/// In long double, since sine and cosine near their zeros magnify the rounding of the angle.
+double value_of(const Normal& f, const PhiloxBlock& block, int lane) {
+  const int pair = lane / 2 * 2;
+  long double radius = std::sqrt(-2 * std::log((long double)((block.lanes[pair] >> 8) + 1) / 16777216));
+  long double angle = 2 * 3.14159265358979323846264338328L * (block.lanes[pair + 1] >> 8) / 16777216;
+  return double(f.mean + f.deviation * radius * (lane % 2 ? std::sin(angle) : std::cos(angle)));
+}
+
+double value_of(const Bernoulli& f, const PhiloxBlock& block, int lane) {
+  return double(block.lanes[lane] >> 8) / 16777216 < f.probability;
+}
+
+template <class F>
+std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
+  F f = attributes.as<F>();
+  if (inputs.size() > 1) f.read(inputs[1].values.data(), 1);
+  ReferenceTensor y = inputs[0];
+  for (size_t i = 0; i < y.values.size(); ++i)
+    y.values[i] = value_of(f, philox_block(uint64_t(f.seed), uint64_t(f.offset) + i / 4), int(i % 4));
+  return {y};
+}
+
+template <class F>
+F at(F f, int64_t seed, int64_t offset) {
+  f.seed = seed;
+  f.offset = offset;
+  return f;
+}
+
+/// Inputs hold a constant as large as the values' scale: errors are measured against it.
+template <class F>
+std::vector<TestCase> cases_of(const F& first, const F& second, double scale) {
+  auto one = [&](const char* label, Shape shape, const F& f, TestLayout layout = TestLayout::contiguous) {
+    return TestCase{label, {{shape, {TestFill::constant, scale, scale}, layout}}, Attributes::of(f)};
+  };
+  TestCase from_operand = one("position as operand", {5, 33}, at(first, 1, 2));
+  from_operand.inputs.push_back(
+      {{kPositionNumbers}, {TestFill::constant, 7}, TestLayout::contiguous, {DType::f64}});
+  return {from_operand,
+          one("odd", {1027}, at(first, 5, 0)),
+          one("one", {1}, at(first, -1, 77)),
+          one("rank 0", {}, at(second, 1, 2)),
+          one("empty", {0, 4}, at(first, 1, 2)),
+          one("far on", {13, 9}, at(second, 0x123456789abcdef, 0xfffffffe)),
+          one("transposed", {7, 11}, at(second, 3, 4), TestLayout::transposed),
+          one("sliced", {6, 11}, at(second, 3, 4), TestLayout::sliced),
+          one("channels_last", {2, 3, 5, 7}, at(first, 3, 4), TestLayout::channels_last)};
+}
+
+Uniform uniform_options(double low, double high) {
+  Uniform f;
+  f.low = low;
+  f.high = high;
+  return f;
+}
+
+Normal normal_options(double mean, double deviation) {
+  Normal f;
+  f.mean = mean;
+  f.deviation = deviation;
+  return f;
+}
+
+Bernoulli bernoulli_options(double probability) {
+  Bernoulli f;
+  f.probability = probability;
+  return f;
+}
+
+std::vector<TestCase> uniform_cases() {
+  return cases_of(uniform_options(0, 1), uniform_options(-0.3, 1.7), 2);
+}
+std::vector<TestCase> normal_cases() { return cases_of(normal_options(0, 1), normal_options(0.5, 2), 1); }
+std::vector<TestCase> bernoulli_cases() {
+  return cases_of(bernoulli_options(0.5), bernoulli_options(0.9), 1);
+}
+
+/// Two roundings at most, of values not larger than the bounds.
+ErrorModel uniform_error(Specs, const Attributes&) { return {ErrorModel::largest_input, 3}; }
+
+/// Six ulp of z, whose sine and cosine are relatively accurate; a mean cancels, so that |z| ≤ 5.8 counts.
+ErrorModel normal_error(Specs, const Attributes& attributes) {
+  const auto& f = attributes.as<Normal>();
+  if (f.mean == 0) return {ErrorModel::result, 8};
+  return {ErrorModel::largest_input, std::abs(f.mean) + 6 * 8 * f.deviation};
+}
+
+/// Fills the elements numbered `number`, `number` + `step`, …; whole blocks at once where they are
+/// neighbours.
+template <class C, class F, class T>
+void fill_row(const F& f, T* row, int64_t stride, int64_t number, int64_t step, int64_t count) {
+  C values[4];
+  int64_t i = 0;
+  const int64_t head = step == 1 ? std::min(count, (4 - number % 4) % 4) : count;
+  const auto one = [&] {
+    f(f.block((number + i * step) / 4), values);
+    row[i * stride] = T(values[(number + i * step) % 4]);
+  };
+  for (; i < head; ++i) one();
+  for (; i + 4 <= count; i += 4) {
+    f(f.block((number + i) / 4), values);
+    for (int lane = 0; lane < 4; ++lane) row[(i + lane) * stride] = T(values[lane]);
+  }
+  for (; i < count; ++i) one();
+}
+
+/// Values lie in row-major order, whatever the layout: operand 0 of the nest is the element's number.
+template <class F, class T>
+void fill_rows(const F& f, const TensorView& x) {
+  using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  auto nest = make_strided<2>(x.shape, {contiguous_strides(x.shape), x.strides});
+  for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
+    fill_row<C>(f, x.as<T>() + o[1], s[1], o[0], s[0], count);
+  });
+}
+
+template <class F>
+void run(const Call& call) {
+  const TensorView& x = call.output();
+  F f = call.options<F>();
+  if (call.has_input(1)) f.read(call.input(1).as<double>(), call.input(1).strides[0]);
+  auto fill = [&](auto tag) { fill_rows<F, typename decltype(tag)::type>(f, x); };
+  if constexpr (std::is_same_v<F, Bernoulli>)
+    with_type(x.dtype, fill);
+  else
+    with_floating_type(x.dtype, fill);
+}
+
+template <class F>
+void add(Registry& registry, DTypeSet dtypes, std::vector<TestCase> (*cases)(),
+         ErrorModel (*error)(Specs, const Attributes&)) {
+  registry.add({.name = F::kName,
+                .summary = F::kSummary,
+                .options = &schema_of<F>(),
+                .dtypes = dtypes,
+                .infer = infer,
+                .reference = reference<F>,
+                .mutates = {0},
+                .cases = cases,
+                .error = error});
+  registry.add_variant(F::kName, {.name = "loop", .device = DeviceKind::cpu, .run = run<F>});
+}
+
+/// Where each replay of a program reads the sequence: it sets numbers of the generator aside, as a call
+/// would.
+Tensor changing_position(Recording& recording, const Tensor& x) {
+  auto offset = std::make_shared<uint64_t>(0);
+  recording.before_replay([offset, count = x.numel()] { *offset = default_generator().advance(count); },
+                          [offset] { default_generator().set_offset(*offset); }, "");
+  return recording.changing_numbers(kPositionNumbers, x.device(), [offset](double* numbers) {
+    const uint64_t seed = default_generator().seed();
+    numbers[0] = double(seed & 0xffffffff), numbers[1] = double(seed >> 32);
+    numbers[2] = double(*offset & 0xffffffff), numbers[3] = double(*offset >> 32);
+  });
+}
+
+template <class F>
+void fill_random(const Op& op, const Tensor& x, F f, Generator& generator) {
+  require_defined(F::kName, x);
+  Recording* current = recording();
+  if (current && &generator == &default_generator())
+    return apply_in_place(op, {x, changing_position(*current, x)}, Attributes::of(f));
+  f.seed = int64_t(generator.seed());
+  f.offset = int64_t(generator.advance(x.numel()));
+  apply_in_place(op, {x}, Attributes::of(f));
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_random(Registry& registry) {
+  add<Uniform>(registry, kFloating, uniform_cases, uniform_error);
+  add<Normal>(registry, kFloating, normal_cases, normal_error);
+  add<Bernoulli>(registry, kEveryDType, bernoulli_cases, nullptr);
+}
+
+}  // namespace ops
+
+void uniform_(const Tensor& x, double low, double high, Generator& generator) {
+  static const Op& op = op_named("uniform");
+  require<ValueError>(low <= high && std::isfinite(high - low),
+                      "uniform: from {} to {} is no range of finite numbers", low, high);
+  fill_random(op, x, uniform_options(low, high), generator);
+}
+
+void normal_(const Tensor& x, double mean, double deviation, Generator& generator) {
+  static const Op& op = op_named("normal");
+  require<ValueError>(deviation >= 0 && std::isfinite(deviation) && std::isfinite(mean),
+                      "normal: mean {} and deviation {} must be finite, the deviation not negative", mean,
+                      deviation);
+  fill_random(op, x, normal_options(mean, deviation), generator);
+}
+
+void bernoulli_(const Tensor& x, double probability, Generator& generator) {
+  static const Op& op = op_named("bernoulli");
+  require<ValueError>(probability >= 0 && probability <= 1, "bernoulli: probability {} is outside [0, 1]",
+                      probability);
+  fill_random(op, x, bernoulli_options(probability), generator);
+}
+
+Tensor rand(const Shape& shape, DType dtype, Device device, Generator& generator) {
+  Tensor x = Tensor::empty(shape, dtype, device);
+  uniform_(x, 0, 1, generator);
+  return x;
+}
+
+Tensor randn(const Shape& shape, DType dtype, Device device, Generator& generator) {
+  Tensor x = Tensor::empty(shape, dtype, device);
+  normal_(x, 0, 1, generator);
+  return x;
+}
+
+}  // namespace treadle
