@@ -8,13 +8,9 @@
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/fill/fill_options.h"
-#include "treadle/ops/layout/copy_elements.h"
-#include "treadle/ops/strided_operands.h"
 
 namespace treadle {
 namespace {
-
-constexpr int64_t kGrain = 32768;  ///< elements worth a thread
 
 std::vector<TensorSpec> infer_fill(Specs inputs, const Attributes& attributes) {
   require_fits("fill", attributes.as<FillOptions>().value, inputs[0].dtype);
@@ -67,24 +63,6 @@ std::vector<TestCase> arange_cases() {
           one("transposed", {5, 7}, ArangeOptions{1, 2}, TestLayout::transposed)};
 }
 
-void run_fill(const Call& call) {
-  fill_elements(call.output(), bits_of(call.options<FillOptions>().value, call.output().dtype));
-}
-
-void run_arange(const Call& call) {
-  const auto options = call.options<ArangeOptions>();
-  const TensorView& y = call.output();
-  // Operand 0 is the row-major index itself: its offset is the element's number.
-  auto nest = make_strided<2>(y.shape, {contiguous_strides(y.shape), y.strides});
-  with_numeric_type(y.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
-      for (int64_t i = 0; i < count; ++i)
-        y.as<T>()[o[1] + i * s[1]] = T(options.start + double(o[0] + i * s[0]) * options.step);
-    });
-  });
-}
-
 Tensor empty_like(const Tensor& x) {
   require_defined("full_like", x);
   bool dense = is_dense(x.shape(), x.strides());
@@ -93,21 +71,6 @@ Tensor empty_like(const Tensor& x) {
 }
 
 }  // namespace
-
-void fill_elements(const TensorView& target, uint64_t bits) {
-  if (target.numel() == 0) return;
-  auto nest = make_strided<1>(target, {});
-  with_word_type(target.dtype, [&](auto tag) {
-    using Word = typename decltype(tag)::type;
-    for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
-      Word* y = target.as<Word>() + o[0];
-      if (s[0] == 1)
-        std::fill_n(y, count, Word(bits));
-      else
-        for (int64_t i = 0; i < count; ++i) y[i * s[0]] = Word(bits);
-    });
-  });
-}
 
 namespace ops {
 
@@ -128,8 +91,6 @@ void register_fill(Registry& registry) {
                 .reference = arange_reference,
                 .mutates = {0},
                 .cases = arange_cases});
-  registry.add_variant("fill", {.name = "loop", .device = DeviceKind::cpu, .run = run_fill});
-  registry.add_variant("arange", {.name = "loop", .device = DeviceKind::cpu, .run = run_arange});
 }
 
 }  // namespace ops

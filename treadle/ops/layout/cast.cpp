@@ -9,7 +9,6 @@
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/cast_options.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
-#include "treadle/ops/strided_operands.h"
 
 namespace treadle {
 namespace {
@@ -85,27 +84,6 @@ std::vector<TestCase> cases() {
   return list;
 }
 
-void run(const Call& call) {
-  with_type(call.input(0).dtype, [&](auto from) {
-    with_type(call.output().dtype, [&](auto to) {
-      using In = typename decltype(from)::type;
-      using Out = typename decltype(to)::type;
-      auto nest = make_strided<2>(call.output(), call.inputs);
-      const In* x = call.input(0).as<In>();
-      Out* y = call.output().as<Out>();
-      for_each_row(nest, 16384, [&](const auto& o, const auto& s, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) {
-          HostCompute<In> value = x[o[1] + i * s[1]];
-          if constexpr (std::is_same_v<Out, bool>)
-            y[o[0] + i * s[0]] = value != 0;
-          else
-            y[o[0] + i * s[0]] = Out(value);
-        }
-      });
-    });
-  });
-}
-
 }  // namespace
 
 namespace ops {
@@ -120,7 +98,6 @@ void register_cast(Registry& registry) {
                 .gradient = gradient,
                 .cases = cases,
                 .error = error_model});
-  registry.add_variant("cast", {.name = "loop", .device = DeviceKind::cpu, .run = run});
 }
 
 }  // namespace ops

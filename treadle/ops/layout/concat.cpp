@@ -5,7 +5,6 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/layout/concat_options.h"
-#include "treadle/ops/layout/copy_elements.h"
 #include "treadle/ops/layout/views.h"
 
 namespace treadle {
@@ -84,16 +83,6 @@ std::vector<TestCase> cases() {
           with("mixed layouts", 1, {{{2, 9, 4, 5}, {}, nhwc}, {{2, 2, 4, 5}}})};
 }
 
-void run(const Call& call) {
-  const TensorView& y = call.output();
-  int axis = axis_of(y.shape, call.attributes);
-  int64_t begin = 0;
-  for (const TensorView& x : call.inputs) {
-    copy_elements(part_of(y, axis, begin, x.shape[axis]), x);
-    begin += x.shape[axis];
-  }
-}
-
 }  // namespace
 
 namespace ops {
@@ -107,7 +96,6 @@ void register_concat(Registry& registry) {
                 .reference = reference,
                 .gradient = gradient,
                 .cases = cases});
-  registry.add_variant("concat", {.name = "copies", .device = DeviceKind::cpu, .run = run});
 }
 
 }  // namespace ops

@@ -2,7 +2,6 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/layout/copy_elements.h"
 
 namespace treadle {
 namespace {
@@ -48,14 +47,6 @@ std::vector<TestCase> cases() {
           one("expanded", {3, 4}, {0, 1, 2, 8}, TestLayout::expanded)};
 }
 
-void run(const Call& call) {
-  const auto& options = call.options<SliceGradientOptions>();
-  const TensorView &dy = call.input(0), &dx = call.output();
-  int axis = normalize_axis(options.axis, dx.shape.rank(), "slice_gradient");
-  fill_elements(dx, 0);
-  copy_elements(part_of(dx, axis, options.begin, dy.shape[axis], options.step), dy);
-}
-
 }  // namespace
 
 namespace ops {
@@ -67,7 +58,6 @@ void register_slice_gradient(Registry& registry) {
                 .infer = infer,
                 .reference = reference,
                 .cases = cases});
-  registry.add_variant("slice_gradient", {.name = "loop", .device = DeviceKind::cpu, .run = run});
 }
 
 }  // namespace ops
