@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the dependencies between the folders point one way.
+"""Checks that the dependencies between the folders point one way, and what lies where in ops/.
 
 Reads the #include lines of every C++ and CUDA source and compares each edge with the tables below.
 
@@ -9,6 +9,7 @@ Exit codes: 0 no violation, 1 violations (one per line: file:line: edge, and wha
 """
 
 import argparse
+import functools
 import os
 import pathlib
 import re
@@ -51,8 +52,16 @@ ALLOWED_FILES = {
     "kernels": {"core/half.h"},
 }
 
-# The one device header for .cu files. A header of kernels/ that reaches it is device code, which only .cu files and
-# kernels/ may include; the others hold functions for both sides.
+# What a family's folder below ops/ and the folders in it hold. Directly in ops/ lie headers of several families.
+ROOMS = {"": {".h", ".cpp"}, "cpu": {".h", ".cpp"}, "cuda": {".h", ".cu", ".cuh"}}
+SHARED_SUFFIXES = {".h", ".cuh"}
+# Who may include what lies in the cpu/ or cuda/ of a family. The loops of simd/ and Highway are for cpu/ alone.
+ROOM_USERS = {"ops", "engines", "tests"}
+CPU_ONLY = ("treadle/simd/", "hwy/")
+REGISTERS = re.compile(r"^void register_\w+\(Registry", re.MULTILINE)
+
+# The one device header for .cu files. A header of kernels/ or ops/ that reaches it is device code, which only a family's
+# cuda/ and kernels/ may include; the others hold functions for both sides.
 DEVICE_HEADER = "treadle/simt/device.h"
 
 # Headers directly in treadle/: the umbrella header is for users of the library, the others for everybody.
@@ -97,6 +106,17 @@ def folder_of(path):
     return parts[1] if len(parts) > 2 else ""
 
 
+def family_of(path):
+    """`conv2d` for what lies below treadle/ops/conv2d, "" for anything else."""
+    parts = path.split("/")
+    return parts[2] if parts[:2] == ["treadle", "ops"] and len(parts) > 3 else ""
+
+
+def room_of(path):
+    """`cpu` for treadle/ops/conv2d/cpu/direct.cpp, "" for what is no deeper than a family."""
+    return path.split("/")[3] if family_of(path) and path.count("/") > 3 else ""
+
+
 def engine_of(path):
     """`onednn` for treadle/engines/onednn/x.cpp."""
     return path.split("/")[2]
@@ -114,13 +134,69 @@ def includes_of(file):
     return [(number, *match.groups()) for number, match in matches if match]
 
 
+@functools.lru_cache(maxsize=None)
 def is_device_code(root, header, seen=frozenset()):
-    """Whether a header of kernels/ includes the device header, itself or through another of kernels/."""
+    """Whether a header includes the device header, itself or through others of kernels/ and ops/."""
     if header == DEVICE_HEADER:
         return True
-    if header in seen or folder_of(header) != "kernels" or not (root / header).exists():
+    if header in seen or folder_of(header) not in ("kernels", "ops") or not (root / header).exists():
         return False
     return any(is_device_code(root, included, seen | {header}) for _, _, included in includes_of(root / header))
+
+
+def check_place(path):
+    """What is wrong with where a file of ops/ lies, or None."""
+    family, room, suffix = family_of(path), room_of(path), pathlib.Path(path).suffix
+    if not family:
+        return None if suffix in SHARED_SUFFIXES else "ops/ itself holds only headers; ops belong in a family's folder"
+    if room not in ROOMS or path.count("/") > (4 if room else 3):
+        return f"a family has the folders {' and '.join(filter(None, ROOMS))}, and these have none"
+    if suffix not in ROOMS[room]:
+        return f"ops/{family}/{room} holds {' '.join(sorted(ROOMS[room]))}, not {suffix}"
+    return None
+
+
+def check_room(root, path, header):
+    """What is wrong with a file of ops/, or one that includes a header of a family's cpu/ or cuda/; or None."""
+    source, own, other = folder_of(path), room_of(path), room_of(header)
+    if other and source not in ROOM_USERS:
+        return f"{source} → {header}: what lies in a family's {other}/ is for {', '.join(sorted(ROOM_USERS))}"
+    if source != "ops":
+        return None
+    if other and not own:
+        return f"ops → {header}: a declaration knows no variant"
+    if other and own != other:
+        return f"{own} → {header}: a family's cpu/ and cuda/ do not know each other"
+    if header.startswith(CPU_ONLY) and own != "cpu":
+        return f"ops → {header}: loops in SIMD instructions are for a family's cpu/"
+    if family_of(path) and own != "cuda" and is_device_code(root, header):
+        return f"ops → {header}: it includes {DEVICE_HEADER}, and device code is for a family's cuda/"
+    return None
+
+
+def check_registration(root, path):
+    """A file of cpu/ with a header of its own is taken for loops that variants call; see cmake/registration.cmake."""
+    file = root / path
+    if room_of(path) != "cpu" or file.suffix != ".cpp" or not file.with_suffix(".h").exists():
+        return None
+    if not REGISTERS.search(file.read_text(encoding="utf-8")):
+        return None
+    return f"variants register in a file without a header; {file.stem}.h keeps the build from calling this one"
+
+
+def check_families(root, files):
+    """Yields (path, line, message) for families without a declaration, and shared headers of fewer than two families."""
+    declared = {family_of(path) for path in files if path.endswith(".cpp") and not room_of(path)}
+    for path in files:
+        if family_of(path) and family_of(path) not in declared:
+            yield path, 1, f"ops/{family_of(path)} declares no op: a family begins with NAME.h and NAME.cpp"
+    users = {path: set() for path in files if folder_of(path) == "ops" and not family_of(path)}
+    for path in filter(family_of, files):
+        for _, _, header in includes_of(root / path):
+            users.get(header, set()).add(family_of(path))
+    for path, families in users.items():
+        if len(families) < 2:
+            yield path, 1, f"is included by {', '.join(families) or 'no family'}: what one family needs lies in its folder"
 
 
 def check_own_header(root, path, source, header):
@@ -140,8 +216,6 @@ def check_own_header(root, path, source, header):
         return f"{source} → engines: nothing includes engines, they register themselves with ops"
     if target == "simt" and path.endswith(".cu") and path.startswith("treadle/") and header != DEVICE_HEADER:
         return f"{source} → {header}: the only device header for a .cu file is {DEVICE_HEADER}"
-    if target == "kernels" and source == "ops" and not path.endswith((".cu", ".cuh")) and is_device_code(root, header):
-        return f"ops → {header}: it includes {DEVICE_HEADER}, and device code is for .cu files"
     if target == source or target in ALLOWED[source] or header[len(SOURCES_ROOT):] in ALLOWED_FILES.get(source, ()):
         return None
     return f"{source} → {target} ({header}): {source} may include only {allowed_text(source)}"
@@ -158,6 +232,8 @@ def check_external_header(source, header):
 
 def check_include(root, path, quote, header):
     source = folder_of(path)
+    if message := check_room(root, path, header):
+        return message
     if header.startswith(SOURCES_ROOT):
         return check_own_header(root, path, source, header)
     if quote == '"' and (root / path).parent.joinpath(header).exists():
@@ -182,6 +258,11 @@ def check_file(root, path):
     if folder_of(path) not in ALLOWED and folder_of(path) != "":
         yield 1, f"treadle/{folder_of(path)} is not in the table of tests/architecture/check_includes.py"
         return
+    if folder_of(path) == "ops" and (message := check_place(path)):
+        yield 1, message
+        return
+    if message := check_registration(root, path):
+        yield 1, message
     for number, quote, header in includes_of(root / path):
         if message := check_include(root, path, quote, header):
             yield number, message
@@ -197,10 +278,15 @@ def source_files(root):
                     yield pathlib.Path(folder, name).relative_to(root).as_posix()
 
 
+def is_misplaced(path):
+    return folder_of(path) == "ops" and check_place(path) is not None
+
+
 def check_tree(root):
     """All violations as (path, line, message), and the number of files read."""
     files = list(source_files(root))
-    return [(path, line, message) for path in files for line, message in check_file(root, path)], len(files)
+    violations = [(path, line, message) for path in files for line, message in check_file(root, path)]
+    return violations + list(check_families(root, [path for path in files if not is_misplaced(path)])), len(files)
 
 
 # Each file with one include, and the text that its violation must contain; None where it is allowed.
@@ -215,16 +301,16 @@ SELF_TEST = [
     ("treadle/kernels/half.h", '#include "treadle/core/half.h"', None),
     ("treadle/kernels/shape.h", '#include "treadle/core/shape.h"', "kernels → core"),
     ("treadle/graph/node.h", '#include "treadle/ops/op.h"', "graph → ops"),
-    ("treadle/ops/conv2d.cu", '#include "treadle/kernels/tile.h"', None),
+    ("treadle/ops/conv2d/cuda/naive.cu", '#include "treadle/kernels/tile.h"', None),
     ("treadle/kernels/tile.h", '#include "treadle/kernels/reduce.h"', None),
     ("treadle/kernels/math.h", '#include "treadle/simt/function_qualifiers.h"', None),
-    ("treadle/ops/conv2d.cpp", '#include "treadle/kernels/tile.h"', "device code is for .cu files"),
-    ("treadle/ops/exp.cpp", '#include "treadle/kernels/math.h"', None),
-    ("treadle/ops/matmul.cu", '#include "treadle/simt/fiber.h"', "the only device header"),
-    ("treadle/ops/matmul.cpp", '#include "treadle/nn/linear.h"', "ops → nn"),
-    ("treadle/ops/relu.cpp", '  #  include <treadle/engines/onednn/conv2d.h>', "nothing includes engines"),
-    ("treadle/ops/pool.h", '#include "treadle/treadle.h"', "umbrella"),
-    ("treadle/engines/onednn/conv2d.cpp", '#include "treadle/ops/conv2d.h"', None),
+    ("treadle/ops/conv2d/conv2d.cpp", '#include "treadle/kernels/tile.h"', "device code is for a family's cuda/"),
+    ("treadle/ops/pointwise/exp.cpp", '#include "treadle/kernels/math.h"', None),
+    ("treadle/ops/matrix/cuda/tiled.cu", '#include "treadle/simt/fiber.h"', "the only device header"),
+    ("treadle/ops/matrix/matmul.cpp", '#include "treadle/nn/linear.h"', "ops → nn"),
+    ("treadle/ops/pointwise/relu.cpp", '  #  include <treadle/engines/onednn/conv2d.h>', "nothing includes engines"),
+    ("treadle/ops/pointwise/pool.h", '#include "treadle/treadle.h"', "umbrella"),
+    ("treadle/engines/onednn/conv2d.cpp", '#include "treadle/ops/conv2d/conv2d.h"', None),
     ("treadle/engines/onednn/pool.cpp", '#include "treadle/engines/highway/simd.h"', "engines do not know"),
     ("treadle/engines/highway/relu.cpp", '#include "treadle/nn/linear.h"', "engines → nn"),
     ("treadle/compile/plan.h", '#include "treadle/nn/module.h"', "compile → nn"),
@@ -236,10 +322,37 @@ SELF_TEST = [
     ("treadle/train/checkpoint.cpp", '#include "treadle/version.h"', None),
     ("treadle/train/loop.cpp", '#include "cli/train.h"', "train → cli"),
     ("treadle/new_folder/x.h", "", "is not in the table"),
-    ("treadle/ops/utils.h", "", "named after what it holds"),
+    ("treadle/ops/pointwise/utils.h", "", "named after what it holds"),
     ("cli/common/x.h", "", "named after what it holds"),
     ("cli/train.cpp", '#include "treadle/train/fit.h"', None),
     ("tests/ops/conv2d_test.cpp", "#include <gtest/gtest.h>", None),
+    ("treadle/ops/add.cpp", "", "belong in a family's folder"),
+    ("treadle/ops/conv2d/direct.cu", "", "ops/conv2d/ holds .cpp .h, not .cu"),
+    ("treadle/ops/conv2d/cpu/naive.cu", "", "ops/conv2d/cpu holds .cpp .h, not .cu"),
+    ("treadle/ops/conv2d/cuda/naive.cpp", "", "ops/conv2d/cuda holds .cu .cuh .h, not .cpp"),
+    ("treadle/ops/conv2d/vulkan/naive.cpp", "", "has the folders cpu and cuda"),
+    ("treadle/ops/conv2d/cpu/loops/direct.cpp", "", "and these have none"),
+    ("treadle/ops/conv2d/cpu/direct.cpp", '#include "treadle/simd/gemm.h"', None),
+    ("treadle/ops/conv2d/cpu/planes.h", "#include <hwy/highway.h>", None),
+    ("treadle/ops/conv2d/cpu/im2col.cpp", '#include "treadle/ops/conv2d/cuda/bias.h"', "do not know each other"),
+    ("treadle/ops/conv2d/cuda/bias.h", '#include "treadle/ops/conv2d/cpu/planes.h"', "do not know each other"),
+    ("treadle/ops/conv2d/cpu/tiles.h", '#include "treadle/ops/device.h"', "device code is for a family's cuda/"),
+    ("treadle/ops/conv2d/cuda/tiles.cuh", '#include "treadle/ops/device.h"', None),
+    ("treadle/ops/matrix/cuda/tiles.cuh", '#include "treadle/ops/device.h"', None),
+    ("treadle/ops/device.h", '#include "treadle/simt/device.h"', None),
+    ("treadle/ops/geometry.h", "", "is included by conv2d: what one family needs"),
+    ("treadle/ops/nobody.h", "", "is included by no family"),
+    ("treadle/ops/conv2d/conv2d_geometry.h", '#include "treadle/ops/geometry.h"', None),
+    ("treadle/ops/conv2d/conv2d_relu.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', "a declaration knows no variant"),
+    ("treadle/ops/conv2d/conv2d_options.h", '#include "treadle/simd/gemm.h"', "are for a family's cpu/"),
+    ("treadle/ops/conv2d/cuda/lanes.h", "#include <hwy/highway.h>", "are for a family's cpu/"),
+    ("treadle/ops/conv2d/cpu/sums.h", "", None),
+    ("treadle/ops/conv2d/cpu/sums.cpp", "void register_conv2d_cpu_sums(Registry& registry) {}", "sums.h keeps the build"),
+    ("treadle/ops/conv2d/cpu/rows.cpp", "void register_conv2d_cpu_rows(Registry& registry) {}", None),
+    ("treadle/ops/undeclared/cpu/loop.cpp", "", "ops/undeclared declares no op"),
+    ("treadle/nn/conv2d.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', "family's cpu/ is for engines, ops, tests"),
+    ("treadle/engines/onednn/matmul.cpp", '#include "treadle/ops/matrix/cpu/blocks.h"', None),
+    ("tests/ops/planes_test.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', None),
     ("tests/ops/engine_test.cpp", '#include "treadle/engines/onednn/conv2d.h"', "nothing includes engines"),
 ]
 
