@@ -26,39 +26,13 @@ struct OpBench {
   bool json = false;
 };
 
-/// Inputs of a size that matters in practice; ops not named here are timed on their largest test case.
-struct BenchCase {
-  const char *op, *label;
-  std::vector<Shape> inputs;
-  std::map<std::string, OptionValue> options;
-  bool channels_last = false;
-};
-
-std::vector<BenchCase> sized_cases(DeviceKind device) {
-  if (device == DeviceKind::simt) return {{"matmul", "256³", {{256, 256}, {256, 256}}, {}}};
-  std::vector<BenchCase> cases{
-      {"matmul", "256³", {{256, 256}, {256, 256}}, {}},
-      {"matmul", "1024³", {{1024, 1024}, {1024, 1024}}, {}},
-      {"linear", "32×3200→256", {{32, 3200}, {256, 3200}, {256}}, {}},
-      {"conv2d", "N=32 1→64 3×3 on 28²", {{32, 1, 28, 28}, {64, 1, 3, 3}, {64}}, {}, true},
-      {"conv2d", "N=32 64→128 3×3 on 13²", {{32, 64, 13, 13}, {128, 64, 3, 3}, {128}}, {}, true},
-      {"relu", "4M", {{1 << 22}}, {}},
-      {"add", "4M", {{1 << 22}, {1 << 22}}, {}},
-      {"softmax", "4096×1000", {{4096, 1000}}, {}}};
-  if (device == DeviceKind::cuda)
-    for (int64_t n : {2048, 4096, 8192})
-      cases.push_back({"matmul", n == 2048 ? "2048³" : n == 4096 ? "4096³" : "8192³", {{n, n}, {n, n}}, {}});
-  return cases;
-}
-
 /// Filters stay row-major, as parameters are.
 bool is_image(const Shape& shape) { return shape.rank() == 4 && shape[2] > 3; }
 
 std::vector<OpCase> prepare(const Op& op, DType dtype, Device device) {
   std::vector<OpCase> prepared;
-  for (const BenchCase& sized : sized_cases(device.kind)) {
-    if (op.name != sized.op) continue;
-    OpCase entry{sized.label, {}, op.options ? op.options->make(sized.options) : Attributes{}};
+  for (const BenchCase& sized : op.bench_cases ? op.bench_cases(device.kind) : std::vector<BenchCase>{}) {
+    OpCase entry{sized.label, {}, sized.attributes};
     for (const Shape& shape : sized.inputs)
       entry.inputs.push_back(random_input(shape, dtype, device, is_image(shape) && sized.channels_last));
     prepared.push_back(std::move(entry));

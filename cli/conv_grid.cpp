@@ -10,8 +10,8 @@
 #include "cli/op_case.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
-#include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
+#include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/conv2d/conv2d_options.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/pointwise/pointwise.h"
@@ -102,9 +102,9 @@ OpCase conv_case(const Inputs& in, int64_t output_size, ConvPass pass) {
   }
 }
 
-const char* const kConv[] = {"conv2d", "conv2d_input_gradient", "conv2d_weight_gradient"};
-const char* const kFused[] = {"conv2d_max_pool2d", "conv2d_max_pool2d_input_gradient",
-                              "conv2d_max_pool2d_weight_gradient"};
+const Op& (*const kConv[])() = {conv2d_op, conv2d_input_gradient_op, conv2d_weight_gradient_op};
+const Op& (*const kFused[])() = {conv2d_max_pool2d_op, conv2d_max_pool2d_input_gradient_op,
+                                 conv2d_max_pool2d_weight_gradient_op};
 
 /// Pooling and ReLU after a convolution, or their gradients before one: around `convolve`.
 std::function<void()> with_pool(const ConvShape& shape, const Inputs& in, ConvPass pass, OpCase conv,
@@ -182,7 +182,7 @@ OpCase fused_case(const ConvShape& shape, const Inputs& in, ConvPass pass, doubl
   OpCase forward{"", {in.x(), in.w(), in.b()}, Attributes::of(options)};
   if (pass == ConvPass::forward) return forward;
   options.relu = false;  // else windows are closed that are not counted
-  Tensor choice = apply(op_named(kFused[0]), forward.inputs, Attributes::of(options))[1];
+  Tensor choice = apply(kFused[0](), forward.inputs, Attributes::of(options))[1];
   close_windows(choice, density);
   const Tensor dy = in.dy(shape.output_size() / 2);
   if (pass == ConvPass::input_gradient)
@@ -218,7 +218,7 @@ std::vector<ConvShape> conv_grid(int64_t most_images, double most_operations, in
 
 std::vector<ConvWay> conv_ways(const ConvShape& shape, int64_t batch, ConvPass pass, double density) {
   std::vector<ConvWay> ways;
-  const Op &conv_op = op_named(kConv[int(pass)]), &fused_op = op_named(kFused[int(pass)]);
+  const Op &conv_op = kConv[int(pass)](), &fused_op = kFused[int(pass)]();
   for (bool channels_last : {true, false}) {
     const Inputs in(shape, batch, channels_last);
     const OpCase conv = conv_case(in, shape.output_size(), pass);

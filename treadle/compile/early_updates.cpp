@@ -50,7 +50,7 @@ size_t earliest_place(const Program& program, size_t at) {
   return at;
 }
 
-bool is_update(const ProgramStep& step) { return step.op->name == "linear_sgd_update"; }
+bool is_update(const ProgramStep& step) { return !step.op->mutates.empty(); }
 
 /// Behind updates that stand there already: each follows the step that it had to wait for.
 size_t place_of(const Program& program, size_t update) {

@@ -5,8 +5,8 @@
 
 namespace treadle {
 
-/// Moves each linear_sgd_update directly behind the last step that it has to wait for: one that makes an
-/// operand or reads the parameters. The weight is still in the cache then.
+/// Moves each step that updates in place directly behind the last step that it has to wait for: one that
+/// makes an operand or reads what it updates. The parameters are still in the cache then.
 ///
 /// A replay that fails before its first update leaves everything as it was, so updates stay behind every step
 /// that may fail for the numbers it is given: one with labels or positions as an operand. An argument is

@@ -6,78 +6,14 @@
 #include "treadle/core/error.h"
 #include "treadle/core/log.h"
 #include "treadle/graph/registry.h"
-#include "treadle/graph/settings.h"
-#include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d_options.h"
-#include "treadle/ops/layout/copy_options.h"
-#include "treadle/ops/pool2d/max_pool2d_options.h"
 
 namespace treadle {
 namespace {
-
-using Chain = std::vector<const RecordedStep*>;
-
-FusedCall call_of(const char* op, Attributes attributes) { return {&op_named(op), std::move(attributes)}; }
 
 /// Whether the step's results carry a gradient back to its operands.
 bool gradient_flows(const RecordedStep& step) {
   return step.gradient_mode && std::count(step.flows.begin(), step.flows.end(), true) > 0;
 }
-
-/// Without a gradient nobody asks which place was the largest.
-std::optional<FusedCall> conv2d_and_pool(const Conv2dOptions& conv, const MaxPool2dOptions& pool, bool relu,
-                                         bool gradient) {
-  constexpr int64_t kLargestWindow = 254;
-  bool dilated = pool.dilation.height != 1 || pool.dilation.width != 1;
-  if (dilated || pool.kernel.height * pool.kernel.width > kLargestWindow) return {};
-  Conv2dMaxPool2dOptions options{conv, pool.kernel, pool.stride, pool.padding, relu};
-  options.choice = gradient;
-  return call_of("conv2d_max_pool2d", Attributes::of(options));
-}
-
-template <int pool, bool relu>
-std::optional<FusedCall> fuse_conv2d_and_pool(const Chain& chain) {
-  return conv2d_and_pool(chain[0]->attributes.as<Conv2dOptions>(),
-                         chain[pool]->attributes.as<MaxPool2dOptions>(), relu, gradient_flows(*chain[0]));
-}
-
-/// ReLU and max-pooling commute: both keep order.
-std::optional<FusedCall> fuse_relu_after_pool(const Chain& chain) {
-  auto options = chain[0]->attributes.as<Conv2dMaxPool2dOptions>();
-  if (options.relu) return {};
-  options.relu = true;
-  return call_of("conv2d_max_pool2d", Attributes::of(options));
-}
-
-/// A row-major copy of the result, as flatten() makes it, is written at once.
-std::optional<FusedCall> fuse_row_major_copy(const Chain& chain) {
-  auto options = chain[0]->attributes.as<Conv2dMaxPool2dOptions>();
-  if (options.row_major || chain[1]->attributes.as<CopyOptions>().layout != "row_major") return {};
-  options.row_major = true;
-  return call_of("conv2d_max_pool2d", Attributes::of(options));
-}
-
-template <int which>
-std::optional<FusedCall> with_relu(const Chain& chain) {
-  constexpr const char* names[] = {"conv2d_relu", "linear_relu"};
-  return call_of(names[which], chain[0]->attributes);
-}
-
-}  // namespace
-
-const std::vector<ForwardFusion>& forward_fusions() {
-  static const std::vector<ForwardFusion> table{
-      {{"conv2d", "max_pool2d", "relu"}, fuse_conv2d_and_pool<1, true>},
-      {{"conv2d", "relu", "max_pool2d"}, fuse_conv2d_and_pool<2, true>},
-      {{"conv2d", "max_pool2d"}, fuse_conv2d_and_pool<1, false>},
-      {{"conv2d_max_pool2d", "relu"}, fuse_relu_after_pool},
-      {{"conv2d_max_pool2d", "copy"}, fuse_row_major_copy},
-      {{"conv2d", "relu"}, with_relu<0>},
-      {{"linear", "relu"}, with_relu<1>},
-  };
-  return table;
-}
-
-namespace {
 
 /// A recording whose chains are being replaced; steps that a fusion took up are gone from `events`.
 class ChainFinder {
@@ -99,7 +35,7 @@ class ChainFinder {
       changed = false;
       count_references();
       for (size_t i = 0; i < events_.size() && !changed; ++i)
-        for (const ForwardFusion& fusion : forward_fusions())
+        for (const ChainFusion& fusion : registry().chain_fusions())
           if (fuse_at(i, fusion)) {
             changed = true;
             break;
@@ -183,28 +119,25 @@ class ChainFinder {
     return false;
   }
 
-  /// The user wants to see this op's variant run.
-  static bool is_pinned(const Op& op) { return settings().variants.count(op.name) > 0; }
-
-  bool fuse_at(size_t begin, const ForwardFusion& fusion) {
+  bool fuse_at(size_t begin, const ChainFusion& fusion) {
     std::vector<size_t> places;
-    Chain chain;
     for (size_t i = 0, at = begin; i < fusion.chain.size(); ++i) {
       const RecordedStep* step = step_at(at);
-      if (!step || step->op->name != fusion.chain[i] || is_pinned(*step->op)) return false;
-      if (i > 0 && !same_flow(*chain[0], *step)) return false;
+      if (!step || step->op != &fusion.chain[i]() || is_pinned(*step->op)) return false;
+      if (i > 0 && !same_flow(*step_at(begin), *step)) return false;
       if (!only_first_output(*step)) return false;
-      places.push_back(at), chain.push_back(step);
+      places.push_back(at);
       if (i + 1 == fusion.chain.size()) break;
       int next = sole_reader(at);
       if (next < 0) return false;
       at = size_t(next);
     }
     if (overwritten(places.front(), places.back())) return false;
+    std::vector<ChainStep> chain;
+    for (size_t at : places) chain.push_back({step_at(at)->attributes, gradient_flows(*step_at(begin))});
     auto fused = fusion.fuse(chain);
-    if (!fused) return false;
-    replace(places, *fused);
-    return true;
+    if (fused) replace(places, *fused);
+    return fused.has_value();
   }
 
   void replace(const std::vector<size_t>& places, const FusedCall& fused) {

@@ -87,7 +87,7 @@ class Builder {
       note_leaves(*step);
       ++program_->statistics.recorded_ops;
       if (step->op->direct || is_empty(*step)) continue;
-      program_->steps.push_back({step->op, step->attributes, step->inputs, step->outputs});
+      program_->steps.push_back({*step});
     }
   }
 
@@ -237,12 +237,6 @@ std::vector<ChangedGradient> changed_gradients(const Recorder& recorded, const s
 }
 
 }  // namespace
-
-std::vector<int> mutated_values(const ProgramStep& step) {
-  std::vector<int> values;
-  for (int index : mutated_inputs(*step.op, int(step.inputs.size()))) values.push_back(step.inputs[index]);
-  return values;
-}
 
 bool Program::mutates() const {
   for (const ProgramStep& step : steps)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "treadle/compile/recorder.h"
+#include "treadle/graph/step_graph.h"
 
 namespace treadle {
 
@@ -33,10 +34,7 @@ struct ProgramValue {
   TensorSpec spec;
 };
 
-struct ProgramStep {
-  const Op* op = nullptr;
-  Attributes attributes;
-  std::vector<int> inputs, outputs;  ///< values; kNoValue for an operand that was left out
+struct ProgramStep : Step {
   const Variant* variant = nullptr;
   /// Variant → best time in seconds, where variants were measured; else empty.
   std::map<std::string, double> measured = {};
@@ -87,9 +85,6 @@ class TREADLE_API Program {
   /// Steps, operands, fusions, bytes, the arena: what `treadle summary --program` prints.
   std::string to_string() const;
 };
-
-/// The values that a step writes in place.
-std::vector<int> mutated_values(const ProgramStep& step);
 
 /// Builds a program from a recording of a function of `arguments` tensors that returned `outputs`, with fused
 /// steps if `fuse` is set. Throws RecordingError.

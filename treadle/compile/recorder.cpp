@@ -140,7 +140,7 @@ std::vector<Tensor> Recorder::results_of(const Op& op, const std::vector<Tensor>
   }
   if (op.direct) {
     require<RecordingError>(
-        op.name != "to_device",
+        !op.changes_device,
         "a compiled function moves a tensor {} to another device; move it before the call",
         inputs[0].shape());
     return op.direct(inputs, attributes);

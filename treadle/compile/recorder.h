@@ -13,6 +13,7 @@
 
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/recording.h"
+#include "treadle/graph/step.h"
 
 namespace treadle {
 
@@ -38,12 +39,7 @@ struct RecordedValue {
   Tensor tensor;  ///< the first one seen with this place and shape
 };
 
-inline constexpr int kNoValue = -1;
-
-struct RecordedStep {
-  const Op* op = nullptr;
-  Attributes attributes;
-  std::vector<int> inputs, outputs;                 ///< values; kNoValue for an operand that was left out
+struct RecordedStep : Step {
   std::vector<bool> flows;                          ///< whether a gradient flows back to the input
   std::vector<IntrusivePtr<AutogradState>> leaves;  ///< the input's own state where it is a leaf, else null
   std::vector<IntrusivePtr<AutogradState>> states;  ///< the input's place in the graph where a gradient flows

@@ -1,68 +1,51 @@
-/// StepEditor: a program's steps as the patterns of step fusions look at them and change them.
+/// StepEditor: a program that is being built, as fusions look at it and change it.
 #pragma once
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "treadle/compile/program.h"
-#include "treadle/graph/settings.h"
+#include "treadle/graph/step_graph.h"
 
 namespace treadle {
 
-/// The user wants to see a variant of this op run.
-inline bool is_pinned(const char* op) { return settings().variants.count(op) > 0; }
-
-/// Values and steps are numbered as the program's; what a pattern adds is appended.
-class StepEditor {
+class StepEditor final : public StepGraph {
  public:
   StepEditor(Program& program, const Recorder& recorder) : program_(program), recorder_(recorder) {}
 
-  std::vector<ProgramStep>& steps() { return program_.steps; }
-  /// Whether the value holds ones, and no step but the one that makes them writes there.
-  bool is_ones(int value) const {
+  size_t size() const override { return program_.steps.size(); }
+  const Step& operator[](size_t at) const override { return program_.steps[at]; }
+  void replace(size_t at, Step step) override { static_cast<Step&>(program_.steps[at]) = std::move(step); }
+  void insert(size_t before, Step step) override {
+    program_.steps.insert(program_.steps.begin() + int64_t(before), ProgramStep{std::move(step)});
+  }
+  void erase(size_t at) override { program_.steps.erase(program_.steps.begin() + int64_t(at)); }
+
+  const TensorSpec& spec(int value) const override { return value_at(value).spec; }
+  int buffer_of(int value) const override { return value_at(value).buffer; }
+  int64_t offset_of(int value) const override { return value_at(value).offset; }
+  Device device_of(int value) const override {
+    return recorder_.buffers()[size_t(buffer_of(value))].storage->device();
+  }
+  bool is_ones(int value) const override {
     if (!recorder_.is_ones(value)) return false;
     int writes = 0;
     for (const ProgramStep& step : program_.steps)
       for (int written : mutated_values(step)) writes += buffer_of(written) == buffer_of(value);
     return writes <= 1;
   }
-  int buffer_of(int value) const { return program_.values[size_t(value)].buffer; }
-  const ProgramValue& value(int number) const { return program_.values[size_t(number)]; }
-  Device device_of(int value) const {
-    return recorder_.buffers()[size_t(buffer_of(value))].storage->device();
+  bool is_outside(int value) const override {
+    return program_.buffer_of(value).kind != ProgramBuffer::Kind::arena;
   }
-
-  /// The same memory as a row-major tensor of another shape with as many elements.
-  int reshaped(int value, const Shape& shape) {
-    const ProgramValue& from = program_.values[size_t(value)];
+  int reshaped(int value, const Shape& shape) override {
+    const ProgramValue& from = value_at(value);
     program_.values.push_back({from.buffer, from.offset, TensorSpec::of(shape, from.spec.dtype)});
     return int(program_.values.size()) - 1;
   }
 
-  /// How often steps, and the caller, mention the value's buffer.
-  int mentions(int value) const {
-    int count = program_.buffers[size_t(buffer_of(value))].kind != ProgramBuffer::Kind::arena;
-    for (const ProgramStep& step : program_.steps) {
-      for (int input : step.inputs) count += input != kNoValue && buffer_of(input) == buffer_of(value);
-      for (int output : step.outputs) count += output != kNoValue && buffer_of(output) == buffer_of(value);
-    }
-    return count;
-  }
-
-  /// Whether a step in [begin, end) writes into the buffer of one of `values` in place.
-  bool writes_between(size_t begin, size_t end, const std::vector<int>& values) const {
-    for (size_t i = begin; i < end; ++i) {
-      for (int written : mutated_values(program_.steps[i]))
-        for (int value : values)
-          if (value != kNoValue && buffer_of(value) == buffer_of(written)) return true;
-    }
-    return false;
-  }
-
-  void note(std::string text) { program_.fusions.push_back(std::move(text)); }
-
  private:
+  const ProgramValue& value_at(int value) const { return program_.values[size_t(value)]; }
+
   Program& program_;
   const Recorder& recorder_;
 };

@@ -5,7 +5,7 @@
 
 namespace treadle {
 
-/// Replaces the patterns of the table in step_fusions.cpp and notes them in the program.
+/// Applies the fusions that ops declare, notes them in the program, and moves updates early.
 void fuse_steps(Program& program, const Recorder& recorder);
 
 }  // namespace treadle

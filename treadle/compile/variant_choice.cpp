@@ -136,7 +136,8 @@ VariantTimes measure(const Op& op, const std::vector<const Variant*>& variants, 
 /// beginning, later a quarter; the rest of its time stays.
 constexpr double kCreditForZeros = 0.8;
 
-bool only_trains(const Op& op) { return op.name.ends_with("_gradient") || !op.mutates.empty(); }
+/// Gradients and updates in place have no gradient of their own.
+bool only_trains(const Op& op) { return !op.gradient; }
 
 std::string describe(const TensorView& view) {
   return view.defined() ? fmt::format("{} {} {}", name_of(view.dtype), view.shape, view.strides) : "none";

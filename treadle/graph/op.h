@@ -140,6 +140,15 @@ struct TestCase {
   Attributes attributes = {};
 };
 
+/// A call of a size that matters in practice: what benches time.
+struct BenchCase {
+  std::string label;
+  std::vector<Shape> inputs;
+  Attributes attributes = {};
+  /// Whether images, but not filters, lie channels-last.
+  bool channels_last = false;
+};
+
 /// How rounding errors of a variant are bounded against the reference. Where subnormal numbers are flushed,
 /// each rounding may be off by the smallest normal number too, and a subnormal input counts as any number
 /// between itself and zero.
@@ -152,6 +161,11 @@ struct ErrorModel {
   } scale = result;
   /// Roundings per result: the length of its sum, or the ulps of its formula.
   double terms = 2;
+};
+
+/// Numbers of two operands: elements of `gradient` count only where `mask` is open.
+struct MaskedInput {
+  int gradient = -1, mask = -1;
 };
 
 struct Op {
@@ -188,6 +202,21 @@ struct Op {
   /// error allowed at that element of output 0. Null: only the reference's value is right.
   bool (*accepts)(ReferenceInputs inputs, const Attributes& attributes, int k, int64_t element, double value,
                   double allowed) = nullptr;
+  /// Floating-point operations of one call, evaluated densely: a product with its sum is two, any other
+  /// function of an element one or what its formula needs; 0 for what only moves elements. All ops but the
+  /// direct ones say so.
+  std::function<double(const Call& call)> operations = {};
+  /// What `bench op` times on a device; without it, the largest test case.
+  std::function<std::vector<BenchCase>(DeviceKind device)> bench_cases = {};
+  /// Whether no element of output 0 is negative, as after ReLU; NaN may be among them.
+  std::function<bool(const Attributes& attributes)> never_negative = {};
+  /// The output, by number, that marks for a gradient where output 0 is 0: nothing flows back there. -1:
+  /// none.
+  std::function<int(const Attributes& attributes)> closed_output = {};
+  /// For gradients of such an op: what they get and the marks they drop it by.
+  MaskedInput masked = {};
+  /// Whether the result lies on another device than the operand.
+  bool changes_device = false;
   std::vector<Variant> variants = {};
 };
 

@@ -57,6 +57,9 @@ void Registry::finish() {
   for (auto& [name, op] : ops_)
     std::stable_sort(op->variants.begin(), op->variants.end(),
                      [](const Variant& a, const Variant& b) { return a.preference > b.preference; });
+  std::stable_sort(
+      chain_fusions_.begin(), chain_fusions_.end(),
+      [](const ChainFusion& a, const ChainFusion& b) { return a.chain.size() > b.chain.size(); });
 }
 
 namespace detail {

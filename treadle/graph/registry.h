@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "treadle/graph/fusion.h"
 #include "treadle/graph/op.h"
 
 namespace treadle {
@@ -19,6 +20,11 @@ class TREADLE_API Registry {
   /// needed.
   void add_engine(Engine engine, std::string (*absence)()) { engines_[engine] = absence; }
   std::string engine_absence(Engine engine) const;
+  void add_fusion(ChainFusion fusion) { chain_fusions_.push_back(std::move(fusion)); }
+  void add_fusion(StepFusion fusion) { step_fusions_.push_back(std::move(fusion)); }
+  /// Longer chains come first.
+  const std::vector<ChainFusion>& chain_fusions() const { return chain_fusions_; }
+  const std::vector<StepFusion>& step_fusions() const { return step_fusions_; }
   /// How gradients that meet are added, and how one is copied that a leaf must own; set by the ops that do
   /// so.
   void set_accumulate(Tensor (*add)(const Tensor&, const Tensor&)) { accumulate_ = add; }
@@ -30,13 +36,16 @@ class TREADLE_API Registry {
   bool contains(const std::string& name) const;
   /// Sorted by name.
   std::vector<const Op*> ops() const;
-  /// Attaches variants that were registered before their op, and sorts by preference. Throws for unknown ops.
+  /// Attaches variants that were registered before their op, and sorts by preference, chains by length.
+  /// Throws for unknown ops.
   void finish();
 
  private:
   std::map<std::string, std::unique_ptr<Op>> ops_;
   std::vector<std::pair<std::string, Variant>> waiting_;
   std::map<Engine, std::string (*)()> engines_;
+  std::vector<ChainFusion> chain_fusions_;
+  std::vector<StepFusion> step_fusions_;
   Tensor (*accumulate_)(const Tensor&, const Tensor&) = nullptr;
   Tensor (*clone_)(const Tensor&) = nullptr;
 };

@@ -21,7 +21,8 @@ struct TypeList {};
 struct PointwiseFunction {
   static constexpr double kLow = -2, kHigh = 2, kTerms = 4;
   static constexpr bool kSavesOutput = false;
-  static constexpr bool kIntegers = false;  ///< whether integer dtypes are taken
+  static constexpr bool kNeverNegative = false;  ///< NaN may be among the results
+  static constexpr bool kIntegers = false;       ///< whether integer dtypes are taken
   template <class Field>
   static void describe(Field&) {}
 };
@@ -103,7 +104,7 @@ struct Sqrt : PointwiseFunction {
 struct Relu : PointwiseFunction {
   static constexpr const char *kName = "relu",
                               *kSummary = "y = max(x, 0); the derivative at 0 is 0, NaN propagates";
-  static constexpr bool kSavesOutput = true;
+  static constexpr bool kSavesOutput = true, kNeverNegative = true;
   template <class T>
   TREADLE_DEVICE T operator()(T x) const {
     return x <= T(0) ? T(0) : x;

@@ -28,7 +28,7 @@ std::map<std::string, std::string> metadata_of(const Checkpoint& c) {
                       {"model_options", c.model_options},
                       {"classes", c.classes},
                       {"input", std::vector<int64_t>(c.input.begin(), c.input.end())},
-                      {"mean", c.normalization.mean},
+                      {"mean", c.normalization.mean},  // not an op
                       {"deviation", c.normalization.deviation},
                       {"dataset", c.dataset},
                       {"seed", c.seed},
@@ -67,7 +67,8 @@ void read_description(const json& d, Checkpoint& c) {
   auto input = d.at("input").get<std::vector<int64_t>>();
   require<FormatError>(input.size() == 3, "the input has {} extents, expected 3", input.size());
   for (int64_t extent : input) c.input.push_back(extent);
-  c.normalization = {d.at("mean").get<std::vector<float>>(), d.at("deviation").get<std::vector<float>>()};
+  c.normalization = {d.at("mean").get<std::vector<float>>(),  // not an op
+                     d.at("deviation").get<std::vector<float>>()};
   c.dataset = d.at("dataset").get<std::string>();
   c.seed = d.at("seed").get<uint64_t>();
   c.epoch = d.at("epoch").get<int64_t>();

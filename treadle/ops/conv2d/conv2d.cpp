@@ -1,6 +1,7 @@
 #include "treadle/ops/conv2d/conv2d.h"
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/window_reference.h"
@@ -261,6 +262,17 @@ ErrorModel weight_gradient_error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(dy[0] * dy[2] * dy[3] + 1)};
 }
 
+/// Terms of one output: channels of a group times filter elements.
+double filter_terms(const TensorView& w) { return w.shape[0] ? elements(w) / double(w.shape[0]) : 0; }
+
+double operations(const Call& call) { return 2 * elements(call.output()) * filter_terms(call.input(1)); }
+double input_gradient_operations(const Call& call) {
+  return 2 * elements(call.input(0)) * filter_terms(call.input(1));
+}
+double weight_gradient_operations(const Call& call) {
+  return 2 * elements(call.input(1)) * filter_terms(call.output());
+}
+
 void register_gradients(Registry& registry) {
   registry.add({.name = "conv2d_input_gradient",
                 .summary = "dx [N,C,H,W] of conv2d from dy [N,K,P,Q] and w [K,C/groups,R,S]",
@@ -268,14 +280,23 @@ void register_gradients(Registry& registry) {
                 .infer = infer_input_gradient,
                 .reference = reference_input_gradient,
                 .cases = input_gradient_cases,
-                .error = input_gradient_error});
+                .error = input_gradient_error,
+                .operations = input_gradient_operations});
   registry.add({.name = "conv2d_weight_gradient",
                 .summary = "dw [K,C/groups,R,S] of conv2d from x [N,C,H,W] and dy [N,K,P,Q]",
                 .options = &schema_of<Conv2dWeightGradientOptions>(),
                 .infer = infer_weight_gradient,
                 .reference = reference_weight_gradient,
                 .cases = weight_gradient_cases,
-                .error = weight_gradient_error});
+                .error = weight_gradient_error,
+                .operations = weight_gradient_operations});
+}
+
+std::vector<BenchCase> bench_cases(DeviceKind device) {
+  if (device == DeviceKind::simt) return {};
+  const Attributes plain = Attributes::of(Conv2dOptions{});
+  return {{"N=32 1→64 3×3 on 28²", {{32, 1, 28, 28}, {64, 1, 3, 3}, {64}}, plain, true},
+          {"N=32 64→128 3×3 on 13²", {{32, 64, 13, 13}, {128, 64, 3, 3}, {128}}, plain, true}};
 }
 
 }  // namespace
@@ -292,24 +313,41 @@ void register_conv2d(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = operations,
+                .bench_cases = bench_cases});
   register_gradients(registry);
 }
 
 }  // namespace ops
 
-Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& b, const Conv2dOptions& options) {
+const Op& conv2d_op() {
   static const Op& op = op_named("conv2d");
+  return op;
+}
+
+Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& b, const Conv2dOptions& options) {
+  const Op& op = conv2d_op();
   return apply(op, {x, w, b}, Attributes::of(options))[0];
 }
 
-Tensor conv2d_input_gradient(const Tensor& dy, const Tensor& w, const Conv2dInputGradientOptions& options) {
+const Op& conv2d_input_gradient_op() {
   static const Op& op = op_named("conv2d_input_gradient");
+  return op;
+}
+
+Tensor conv2d_input_gradient(const Tensor& dy, const Tensor& w, const Conv2dInputGradientOptions& options) {
+  const Op& op = conv2d_input_gradient_op();
   return apply(op, {dy, w}, Attributes::of(options))[0];
 }
 
-Tensor conv2d_weight_gradient(const Tensor& x, const Tensor& dy, const Conv2dWeightGradientOptions& options) {
+const Op& conv2d_weight_gradient_op() {
   static const Op& op = op_named("conv2d_weight_gradient");
+  return op;
+}
+
+Tensor conv2d_weight_gradient(const Tensor& x, const Tensor& dy, const Conv2dWeightGradientOptions& options) {
+  const Op& op = conv2d_weight_gradient_op();
   return apply(op, {x, dy}, Attributes::of(options))[0];
 }
 

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/pool2d/pool2d_shape.h"
 #include "treadle/ops/window_reference.h"
 
 namespace treadle {
 namespace {
-
-constexpr int64_t kMostPlaces = 254;
 
 Attributes convolution(const Conv2dOptions& options) { return Attributes::of(options); }
 
@@ -26,10 +25,10 @@ Shape result_shape(const TensorSpec& x, const TensorSpec& w, const TensorSpec& b
 TensorSpec left_out() { return {{}, {}, DType::f32, false}; }
 
 Shape pooled_shape(const char* op, const Shape& result, const Conv2dMaxPool2dOptions& o) {
-  require<ShapeError>(o.pool_kernel.height <= kMostPlaces && o.pool_kernel.width <= kMostPlaces &&
-                          o.pool_kernel.height * o.pool_kernel.width <= kMostPlaces,
+  require<ShapeError>(o.pool_kernel.height <= kMostPooledPlaces && o.pool_kernel.width <= kMostPooledPlaces &&
+                          o.pool_kernel.height * o.pool_kernel.width <= kMostPooledPlaces,
                       "{}: the pooling window [{}, {}] has more than {} places", op, o.pool_kernel.height,
-                      o.pool_kernel.width, kMostPlaces);
+                      o.pool_kernel.width, kMostPooledPlaces);
   return pool2d_output_shape(op, result, o.pool_kernel, o.pool_stride, o.pool_padding, 1);
 }
 
@@ -423,6 +422,32 @@ ErrorModel weight_gradient_error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(dy[0] * dy[2] * dy[3] + 1)};
 }
 
+/// Terms of one output of the convolution: channels of a group times filter elements.
+double filter_terms(const TensorView& w) { return w.shape[0] ? elements(w) / double(w.shape[0]) : 0; }
+
+/// The convolution is evaluated at all places that pooling looks at.
+double operations(const Call& call) {
+  const auto& o = call.options<Conv2dMaxPool2dOptions>();
+  const TensorView &x = call.input(0), &w = call.input(1);
+  const int64_t rows = window_positions(x.shape[2], o.padding.top, o.padding.bottom, w.shape[2],
+                                        o.stride.height, o.dilation.height);
+  const int64_t columns = window_positions(x.shape[3], o.padding.left, o.padding.right, w.shape[3],
+                                           o.stride.width, o.dilation.width);
+  return 2 * double(x.shape[0] * w.shape[0] * rows * columns) * filter_terms(w);
+}
+/// The gradients count one place of each window.
+double input_gradient_operations(const Call& call) {
+  return 2 * elements(call.input(0)) * filter_terms(call.input(2));
+}
+double weight_gradient_operations(const Call& call) {
+  return 2 * elements(call.input(1)) * filter_terms(call.output());
+}
+
+bool ends_in_relu(const Attributes& attributes) { return attributes.as<Conv2dMaxPool2dOptions>().relu; }
+
+/// Where ReLU is closed, the choice names no place.
+int closed_output(const Attributes& attributes) { return ends_in_relu(attributes) ? 1 : -1; }
+
 void register_gradients(Registry& registry) {
   registry.add(
       {.name = "conv2d_max_pool2d_input_gradient",
@@ -431,14 +456,18 @@ void register_gradients(Registry& registry) {
        .infer = infer_input_gradient,
        .reference = reference_input_gradient,
        .cases = input_gradient_cases,
-       .error = input_gradient_error});
+       .error = input_gradient_error,
+       .operations = input_gradient_operations,
+       .masked = {0, 1}});
   registry.add({.name = "conv2d_max_pool2d_weight_gradient",
                 .summary = "dw [K,C/groups,R,S] and db [K] of conv2d_max_pool2d from x, dy and choice",
                 .options = &schema_of<Conv2dMaxPool2dWeightGradientOptions>(),
                 .infer = infer_weight_gradient,
                 .reference = reference_weight_gradient,
                 .cases = weight_gradient_cases,
-                .error = weight_gradient_error});
+                .error = weight_gradient_error,
+                .operations = weight_gradient_operations,
+                .masked = {1, 2}});
 }
 
 }  // namespace
@@ -457,29 +486,47 @@ void register_conv2d_max_pool2d(Registry& registry) {
                 .not_differentiable = {1},
                 .cases = cases,
                 .error = error,
-                .accepts = accepts_choice});
+                .accepts = accepts_choice,
+                .operations = operations,
+                .never_negative = ends_in_relu,
+                .closed_output = closed_output});
   register_gradients(registry);
 }
 
 }  // namespace ops
 
+const Op& conv2d_max_pool2d_op() {
+  static const Op& op = op_named("conv2d_max_pool2d");
+  return op;
+}
+
 Conv2dMaxPool2dResult conv2d_max_pool2d(const Tensor& x, const Tensor& w, const Tensor& b,
                                         const Conv2dMaxPool2dOptions& options) {
-  static const Op& op = op_named("conv2d_max_pool2d");
+  const Op& op = conv2d_max_pool2d_op();
   auto outputs = apply(op, {x, w, b}, Attributes::of(options));
   return {outputs[0], options.choice ? outputs[1] : Tensor()};
 }
 
+const Op& conv2d_max_pool2d_input_gradient_op() {
+  static const Op& op = op_named("conv2d_max_pool2d_input_gradient");
+  return op;
+}
+
 Tensor conv2d_max_pool2d_input_gradient(const Tensor& dy, const Tensor& choice, const Tensor& w,
                                         const Conv2dMaxPool2dInputGradientOptions& options) {
-  static const Op& op = op_named("conv2d_max_pool2d_input_gradient");
+  const Op& op = conv2d_max_pool2d_input_gradient_op();
   return apply(op, {dy, choice, w}, Attributes::of(options))[0];
+}
+
+const Op& conv2d_max_pool2d_weight_gradient_op() {
+  static const Op& op = op_named("conv2d_max_pool2d_weight_gradient");
+  return op;
 }
 
 Conv2dMaxPool2dWeightGradient conv2d_max_pool2d_weight_gradient(
     const Tensor& x, const Tensor& dy, const Tensor& choice,
     const Conv2dMaxPool2dWeightGradientOptions& options) {
-  static const Op& op = op_named("conv2d_max_pool2d_weight_gradient");
+  const Op& op = conv2d_max_pool2d_weight_gradient_op();
   auto outputs = apply(op, {x, dy, choice}, Attributes::of(options));
   return {outputs[0], outputs[1]};
 }

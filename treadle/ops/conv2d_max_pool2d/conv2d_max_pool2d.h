@@ -6,6 +6,8 @@
 
 namespace treadle {
 
+struct Op;
+
 struct Conv2dMaxPool2dResult {
   Tensor y;
   /// u8 [N,K,P,Q], laid out as y: which place of the pooling window gave y, r·width + s; kNoChoice where no
@@ -14,6 +16,8 @@ struct Conv2dMaxPool2dResult {
   Tensor choice;
 };
 inline constexpr uint8_t kNoChoice = 255;
+/// So many places a pooling window may hold: each has a number below kNoChoice.
+inline constexpr int64_t kMostPooledPlaces = 254;
 
 /// y = relu(max_pool2d(conv2d(x, w, b))), or without relu. x [N,C,H,W], w [K,C/groups,R,S], b [K] or none →
 /// y [N,K,P,Q]. The pooling window holds at most 254 places and has no dilation. y is channels-last where x
@@ -22,11 +26,14 @@ inline constexpr uint8_t kNoChoice = 255;
 /// throws AutogradError without the option `choice`.
 TREADLE_API Conv2dMaxPool2dResult conv2d_max_pool2d(const Tensor& x, const Tensor& w, const Tensor& b = {},
                                                     const Conv2dMaxPool2dOptions& options = {});
+/// The op itself.
+TREADLE_API const Op& conv2d_max_pool2d_op();
 
 /// dx of conv2d_max_pool2d given its own choice: dy, choice [N,K,P,Q], w [K,C/groups,R,S] → dx [N,C,H,W],
 /// with H, W and the layout from the options. Each dy goes back through one place of its window only.
 TREADLE_API Tensor conv2d_max_pool2d_input_gradient(const Tensor& dy, const Tensor& choice, const Tensor& w,
                                                     const Conv2dMaxPool2dInputGradientOptions& options);
+TREADLE_API const Op& conv2d_max_pool2d_input_gradient_op();
 
 struct Conv2dMaxPool2dWeightGradient {
   Tensor dw;  ///< [K,C/groups,R,S], row-major
@@ -36,5 +43,6 @@ struct Conv2dMaxPool2dWeightGradient {
 TREADLE_API Conv2dMaxPool2dWeightGradient
 conv2d_max_pool2d_weight_gradient(const Tensor& x, const Tensor& dy, const Tensor& choice,
                                   const Conv2dMaxPool2dWeightGradientOptions& options);
+TREADLE_API const Op& conv2d_max_pool2d_weight_gradient_op();
 
 }  // namespace treadle

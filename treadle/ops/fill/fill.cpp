@@ -5,6 +5,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/core/scalar.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/fill/fill_options.h"
@@ -82,7 +83,8 @@ void register_fill(Registry& registry) {
                 .infer = infer_fill,
                 .reference = fill_reference,
                 .mutates = {0},
-                .cases = fill_cases});
+                .cases = fill_cases,
+                .operations = no_operations()});
   registry.add({.name = "arange",
                 .summary = "x[i] = start + i·step in row-major order, in place",
                 .options = &schema_of<ArangeOptions>(),
@@ -90,7 +92,8 @@ void register_fill(Registry& registry) {
                 .infer = infer_arange,
                 .reference = arange_reference,
                 .mutates = {0},
-                .cases = arange_cases});
+                .cases = arange_cases,
+                .operations = for_each_output(2)});
 }
 
 }  // namespace ops

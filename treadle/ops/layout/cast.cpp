@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/cast_options.h"
@@ -97,7 +98,8 @@ void register_cast(Registry& registry) {
                 .reference = reference,
                 .gradient = gradient,
                 .cases = cases,
-                .error = error_model});
+                .error = error_model,
+                .operations = for_each_output(1)});
 }
 
 }  // namespace ops

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/layout/concat_options.h"
 #include "treadle/ops/layout/views.h"
@@ -95,7 +96,8 @@ void register_concat(Registry& registry) {
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,
-                .cases = cases});
+                .cases = cases,
+                .operations = no_operations()});
 }
 
 }  // namespace ops

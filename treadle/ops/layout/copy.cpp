@@ -1,6 +1,7 @@
 #include "treadle/ops/layout/copy.h"
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/cast.h"
@@ -90,7 +91,7 @@ bool may_overlap(const Tensor& target, const Tensor& source) {
 }
 
 Tensor copy(const Tensor& x, const char* layout) {
-  static const Op& op = op_named("copy");
+  const Op& op = copy_op();
   return apply(op, {x}, Attributes::of(CopyOptions{layout}))[0];
 }
 
@@ -106,17 +107,24 @@ void register_copy(Registry& registry) {
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,
-                .cases = cases});
+                .cases = cases,
+                .operations = no_operations()});
   registry.add({.name = "copy_into",
                 .summary = "target = source, broadcast, in place",
                 .dtypes = kEveryDType,
                 .infer = infer_into,
                 .reference = reference_into,
                 .mutates = {0},
-                .cases = cases_into});
+                .cases = cases_into,
+                .operations = no_operations()});
 }
 
 }  // namespace ops
+
+const Op& copy_op() {
+  static const Op& op = op_named("copy");
+  return op;
+}
 
 Tensor contiguous(const Tensor& x) {
   require_defined("contiguous", x);

@@ -5,6 +5,8 @@
 
 namespace treadle {
 
+struct Op;
+
 /// x itself when it lies row-major, else a row-major copy.
 TREADLE_API Tensor contiguous(const Tensor& x);
 /// A copy; in x's layout when that has no gaps, else row-major.
@@ -12,6 +14,8 @@ TREADLE_API Tensor clone(const Tensor& x);
 /// x [N,C,H,W] itself when its channels lie innermost, else a copy for which they do. Throws ShapeError for
 /// other ranks.
 TREADLE_API Tensor to_channels_last(const Tensor& x);
+/// The op that all three call.
+TREADLE_API const Op& copy_op();
 
 /// Overwrites target's elements by source's, broadcast. Where the two may overlap in memory the result is as
 /// if source had been copied before. Throws ShapeError when source does not broadcast to target's shape,

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/layout/index_select_options.h"
 
@@ -132,14 +133,16 @@ void register_index_select(Registry& registry) {
                 .reference = reference,
                 .gradient = gradient,
                 .saves = {{Saved::input, 1}},
-                .cases = cases});
+                .cases = cases,
+                .operations = no_operations()});
   registry.add({.name = "index_select_gradient",
                 .summary = "dx[…, j, …] = Σ dy[…, i, …] over i with indices[i] = j",
                 .options = &schema_of<IndexSelectGradientOptions>(),
                 .infer = infer_gradient,
                 .reference = reference_gradient,
                 .cases = gradient_cases,
-                .error = gradient_error});
+                .error = gradient_error,
+                .operations = for_each_of_input(0, 1)});
 }
 
 }  // namespace ops

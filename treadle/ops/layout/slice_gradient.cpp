@@ -1,6 +1,7 @@
 #include "treadle/ops/layout/slice_gradient.h"
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle {
@@ -57,7 +58,8 @@ void register_slice_gradient(Registry& registry) {
                 .options = &schema_of<SliceGradientOptions>(),
                 .infer = infer,
                 .reference = reference,
-                .cases = cases});
+                .cases = cases,
+                .operations = no_operations()});
 }
 
 }  // namespace ops

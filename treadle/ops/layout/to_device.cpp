@@ -63,7 +63,8 @@ void register_to_device(Registry& registry) {
                 .reference = reference,
                 .gradient = gradient,
                 .direct = direct,
-                .cases = cases});
+                .cases = cases,
+                .changes_device = true});
 }
 
 }  // namespace ops

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/loss/loss_shape.h"
@@ -156,14 +157,16 @@ void register_cross_entropy(Registry& registry) {
                 .saves = {{Saved::output, 1}, {Saved::input, 1}},
                 .not_differentiable = {1},
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_of_input(0, 5)});
   registry.add({.name = "cross_entropy_with_gradient",
                 .summary = "the loss of cross_entropy, and its gradient dx for an upstream gradient of 1",
                 .options = &schema_of<LossOptions>(),
                 .infer = infer,
                 .reference = reference_with_gradient,
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_of_input(0, 6)});
   registry.add(
       {.name = "cross_entropy_gradient",
        .summary = "dx[n,c] = (probabilities[n,c] - [c = labels[n]])·dloss, divided by N for the mean",
@@ -171,7 +174,8 @@ void register_cross_entropy(Registry& registry) {
        .infer = infer_gradient,
        .reference = gradient_reference,
        .cases = gradient_cases,
-       .error = gradient_error});
+       .error = gradient_error,
+       .operations = for_each_output(2)});
 }
 
 }  // namespace ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/loss/loss_shape.h"
@@ -73,7 +74,8 @@ void register_mse(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_of_input(0, 3)});
 }
 
 }  // namespace ops

@@ -1,6 +1,7 @@
 #include "treadle/ops/matrix/linear.h"
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/views.h"
@@ -103,6 +104,11 @@ ErrorModel error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(inputs[0].shape[1]) + 1};
 }
 
+std::vector<BenchCase> bench_cases(DeviceKind device) {
+  if (device == DeviceKind::simt) return {};
+  return {{"32×3200→256", {{32, 3200}, {256, 3200}, {256}}}};
+}
+
 }  // namespace
 
 namespace ops {
@@ -116,7 +122,9 @@ void register_linear(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_product(),
+                .bench_cases = bench_cases});
 }
 
 }  // namespace ops

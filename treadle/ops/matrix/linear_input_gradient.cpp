@@ -1,6 +1,7 @@
 #include "treadle/ops/matrix/linear_input_gradient.h"
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/select.h"
 #include "treadle/ops/matrix/linear_input_gradient_call.h"
@@ -96,7 +97,8 @@ void register_linear_input_gradient(Registry& registry) {
                 .infer = infer,
                 .reference = reference,
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_product()});
 }
 
 }  // namespace ops

@@ -1,6 +1,7 @@
 #include "treadle/ops/matrix/linear_sgd_update.h"
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle {
@@ -132,7 +133,8 @@ void register_linear_sgd_update(Registry& registry) {
                 .group_begin = 3,
                 .group_size = 1,
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_pair_of_columns()});
 }
 
 }  // namespace ops

@@ -1,4 +1,5 @@
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/select.h"
 #include "treadle/ops/matrix/linear.h"
@@ -132,7 +133,8 @@ void register_linear_weight_gradient(Registry& registry) {
                 .infer = infer,
                 .reference = reference,
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_pair_of_columns()});
   add_two_steps(registry, DeviceKind::cpu, run_in_two_steps<DeviceKind::cpu>);
   add_two_steps(registry, DeviceKind::simt, run_in_two_steps<DeviceKind::simt>);
   add_two_steps(registry, DeviceKind::cuda, run_in_two_steps<DeviceKind::cuda>);

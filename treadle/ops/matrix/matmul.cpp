@@ -1,6 +1,7 @@
 #include "treadle/ops/matrix/matmul.h"
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/views.h"
@@ -117,6 +118,14 @@ ErrorModel error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(inputs[0].shape[-1])};
 }
 
+/// The small one is what a kernel on the SIMT executor finishes in a moment, the large ones fill a GPU.
+std::vector<BenchCase> bench_cases(DeviceKind device) {
+  auto square = [](int64_t n) { return BenchCase{fmt::format("{}³", n), {{n, n}, {n, n}}}; };
+  if (device == DeviceKind::simt) return {square(256)};
+  if (device == DeviceKind::cpu) return {square(256), square(1024)};
+  return {square(256), square(1024), square(2048), square(4096), square(8192)};
+}
+
 }  // namespace
 
 namespace ops {
@@ -129,13 +138,20 @@ void register_matmul(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_product(),
+                .bench_cases = bench_cases});
 }
 
 }  // namespace ops
 
-Tensor matmul(const Tensor& a, const Tensor& b) {
+const Op& matmul_op() {
   static const Op& op = op_named("matmul");
+  return op;
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  const Op& op = matmul_op();
   require_defined("matmul", a, 1);
   require_defined("matmul", b, 2);
   require<ShapeError>(a.rank() > 0 && b.rank() > 0, "matmul: a {} and b {} must have at least one axis",

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/kernels/pointwise_functions.h"
@@ -179,6 +180,12 @@ std::vector<TestCase> where_cases() {
   return {{"same", {same, {{6, 173}}, {{6, 173}}}, {}}, {"broadcast", {column, {{6, 9}}, {{9}}}, {}}};
 }
 
+template <class F, int count>
+std::vector<BenchCase> bench_cases(DeviceKind device) {
+  if (device == DeviceKind::simt) return {};
+  return {{"4M", std::vector<Shape>(count, {1 << 22}), count == 1 ? Attributes::of(F{}) : Attributes{}}};
+}
+
 template <class F>
 void add_unary(Registry& registry, TypeTag<F>) {
   registry.add({.name = F::kName,
@@ -190,14 +197,18 @@ void add_unary(Registry& registry, TypeTag<F>) {
                 .gradient = unary_gradient<F>,
                 .saves = {{F::kSavesOutput ? Saved::output : Saved::input, 0}},
                 .cases = unary_cases<F>,
-                .error = error_of<F>});
+                .error = error_of<F>,
+                .operations = for_each_output(1),
+                .bench_cases = bench_cases<F, 1>,
+                .never_negative = [](const Attributes&) { return F::kNeverNegative; }});
   registry.add({.name = std::string(F::kName) + "_gradient",
                 .summary = std::string("dx of ") + F::kName + " from what it saves and dy",
                 .options = &schema_of<F>(),
                 .infer = infer_same<F, 2>,
                 .reference = binary_reference<GradientOf<F>>,
                 .cases = binary_cases<GradientOf<F>>,
-                .error = error_of<F>});
+                .error = error_of<F>,
+                .operations = for_each_output(2)});
 }
 
 template <class F>
@@ -211,7 +222,9 @@ void add_binary(Registry& registry, std::vector<Tensor> (*gradient)(const Gradie
                 .gradient = gradient,
                 .saves = std::move(saves),
                 .cases = binary_cases<F>,
-                .error = error_of<F>});
+                .error = error_of<F>,
+                .operations = for_each_output(1),
+                .bench_cases = bench_cases<F, 2>});
 }
 
 template <class F>
@@ -221,7 +234,8 @@ void add_comparison(Registry& registry, TypeTag<F>) {
                 .dtypes = kEveryDType,
                 .infer = infer_comparison<F>,
                 .reference = binary_reference<F>,
-                .cases = comparison_cases<F>});
+                .cases = comparison_cases<F>,
+                .operations = for_each_output(1)});
 }
 
 /// Sums a gradient back to an operand's shape where that operand was broadcast.
@@ -328,7 +342,8 @@ void register_pointwise(Registry& registry) {
                 .reference = where_reference,
                 .gradient = where_gradient,
                 .saves = {{Saved::input, 0}},
-                .cases = where_cases});
+                .cases = where_cases,
+                .operations = for_each_output(1)});
   registry.set_clone([](const Tensor& x) { return treadle::clone(x); });
   registry.set_accumulate([](const Tensor& a, const Tensor& b) { return treadle::add(a, b); });
 }
@@ -441,6 +456,10 @@ Tensor exp(const Tensor& x) { return floating_unary<Exp>(x); }
 Tensor log(const Tensor& x) { return floating_unary<Log>(x); }
 Tensor sqrt(const Tensor& x) { return floating_unary<Sqrt>(x); }
 Tensor relu(const Tensor& x) { return unary<Relu>(x); }
+const Op& relu_op() {
+  static const Op& op = op_named(Relu::kName);
+  return op;
+}
 Tensor leaky_relu(const Tensor& x, double slope) { return unary(x, LeakyRelu(slope)); }
 Tensor sigmoid(const Tensor& x) { return floating_unary<Sigmoid>(x); }
 Tensor tanh(const Tensor& x) { return floating_unary<Tanh>(x); }
@@ -502,8 +521,13 @@ Tensor scalar_like(double value, const Tensor& like) {
                        like.device());
 }
 
-Tensor relu_gradient(const Tensor& y, const Tensor& dy) {
+const Op& relu_gradient_op() {
   static const Op& op = op_named("relu_gradient");
+  return op;
+}
+
+Tensor relu_gradient(const Tensor& y, const Tensor& dy) {
+  const Op& op = relu_gradient_op();
   return apply(op, {y, dy}, Attributes::of(GradientOf<Relu>(Relu{})))[0];
 }
 

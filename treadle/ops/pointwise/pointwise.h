@@ -14,6 +14,8 @@
 
 namespace treadle {
 
+struct Op;
+
 /// A tensor or a number, as a parameter: it refers to the tensor it was made from.
 class Operand {
  public:
@@ -41,6 +43,8 @@ TREADLE_API Tensor sqrt(const Tensor& x);
 TREADLE_API Tensor sigmoid(const Tensor& x);
 TREADLE_API Tensor tanh(const Tensor& x);
 TREADLE_API Tensor relu(const Tensor& x);
+/// The op itself.
+TREADLE_API const Op& relu_op();
 TREADLE_API Tensor leaky_relu(const Tensor& x, double slope = 0.01);
 /// x·Φ(x) by erf. Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
 TREADLE_API Tensor gelu(const Tensor& x);

@@ -7,6 +7,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/graph/select.h"
 #include "treadle/kernels/pointwise_functions.h"
+#include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/pointwise/relu_gradient.h"
 
 namespace treadle::with_relu {
@@ -65,10 +66,9 @@ std::vector<Tensor> gradient(const GradientContext& context) {
 
 /// ReLU in place, by the device's own variants.
 inline void apply_relu(const TensorView& y, const Call& call, DeviceKind device) {
-  static const Op& relu = op_named("relu");
   static const Attributes options = Attributes::of(Relu{});
   const Call in_place{{&y, 1}, {&y, 1}, options, call.stream, call.scratch};
-  select_variant(relu, in_place, device).run(in_place);
+  select_variant(relu_op(), in_place, device).run(in_place);
 }
 
 /// The other op's preferred variant, then ReLU in place.
@@ -78,9 +78,13 @@ void run_in_two_steps(const Call& call) {
   apply_relu(call.output(), call, device);
 }
 
-/// Declares the op and adds, for every device, the variant that goes in two steps.
+/// Declares the op, adds, for every device, the variant that goes in two steps, and takes the place of the
+/// other op and ReLU in programs.
 template <class Base>
 void add(Registry& registry, const char* name, const char* summary, const OptionsSchema* options) {
+  registry.add_fusion(ChainFusion{{base<Base>, relu_op}, [name](std::span<const ChainStep> chain) {
+                                    return FusedCall{&op_named(name), chain[0].attributes};
+                                  }});
   registry.add({.name = name,
                 .summary = summary,
                 .options = options,
@@ -90,7 +94,9 @@ void add(Registry& registry, const char* name, const char* summary, const Option
                 .gradient = gradient<Base>,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}, {Saved::output, 0}},
                 .cases = cases<Base>,
-                .error = error<Base>});
+                .error = error<Base>,
+                .operations = [](const Call& call) { return base<Base>().operations(call); },
+                .never_negative = [](const Attributes&) { return true; }});
   auto add = [&](DeviceKind device, void (*run)(const Call&)) {
     registry.add_variant(name, {.name = "two_steps", .device = device, .run = run, .preference = 10});
   };

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/pool2d/pool2d_shape.h"
 #include "treadle/ops/window_reference.h"
@@ -140,6 +141,14 @@ ErrorModel gradient_error(Specs, const Attributes& attributes) {
   return window_error(attributes.as<AvgPool2dGradientOptions>().kernel);
 }
 
+/// Each place of a window is added once, forward and back.
+template <class Options>
+double operations(const Call& call) {
+  const Pair kernel = call.options<Options>().kernel;
+  const bool is_gradient = std::is_same_v<Options, AvgPool2dGradientOptions>;
+  return elements(is_gradient ? call.input(0) : call.output()) * double(kernel.height * kernel.width);
+}
+
 }  // namespace
 
 namespace ops {
@@ -152,14 +161,16 @@ void register_avg_pool2d(Registry& registry) {
                 .reference = reference_forward,
                 .gradient = gradient,
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = operations<AvgPool2dOptions>});
   registry.add({.name = "avg_pool2d_gradient",
                 .summary = "dx [N,C,H,W] of avg_pool2d from dy [N,C,P,Q]",
                 .options = &schema_of<AvgPool2dGradientOptions>(),
                 .infer = infer_gradient,
                 .reference = reference_gradient,
                 .cases = gradient_cases,
-                .error = gradient_error});
+                .error = gradient_error,
+                .operations = operations<AvgPool2dGradientOptions>});
 }
 
 }  // namespace ops

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/pool2d/pool2d_shape.h"
 #include "treadle/ops/window_reference.h"
@@ -142,6 +143,12 @@ ErrorModel gradient_error(Specs, const Attributes& attributes) {
   return {ErrorModel::absolute_inputs, double(kernel.height * kernel.width)};
 }
 
+/// Each place of a window is compared once.
+double operations(const Call& call) {
+  const Pair kernel = call.options<MaxPool2dOptions>().kernel;
+  return elements(call.output()) * double(kernel.height * kernel.width);
+}
+
 }  // namespace
 
 namespace ops {
@@ -155,20 +162,27 @@ void register_max_pool2d(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::output, 1}},
                 .not_differentiable = {1},
-                .cases = cases});
+                .cases = cases,
+                .operations = operations});
   registry.add({.name = "max_pool2d_gradient",
                 .summary = "dx [N,C,H,W] of max_pool2d from dy and the positions [N,C,P,Q]",
                 .options = &schema_of<MaxPool2dGradientOptions>(),
                 .infer = infer_gradient,
                 .reference = reference_gradient,
                 .cases = gradient_cases,
-                .error = gradient_error});
+                .error = gradient_error,
+                .operations = for_each_of_input(0, 1)});
 }
 
 }  // namespace ops
 
-MaxPool2dResult max_pool2d_with_positions(const Tensor& x, const MaxPool2dOptions& options) {
+const Op& max_pool2d_op() {
   static const Op& op = op_named("max_pool2d");
+  return op;
+}
+
+MaxPool2dResult max_pool2d_with_positions(const Tensor& x, const MaxPool2dOptions& options) {
+  const Op& op = max_pool2d_op();
   auto outputs = apply(op, {x}, Attributes::of(options));
   return {outputs[0], outputs[1]};
 }

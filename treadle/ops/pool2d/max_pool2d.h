@@ -6,11 +6,15 @@
 
 namespace treadle {
 
+struct Op;
+
 /// y[n,c,p,q] = max_{r,s} x[n,c,p·stride+r·dilation−padding,q·stride+s·dilation−padding] over the places
 /// inside x. x [N,C,H,W] → y [N,C,P,Q], P = ⌊(H + pads − dilation·(R−1) − 1) / stride⌋ + 1, laid out as x
 /// where x is channels-last or row-major. NaN propagates; among equal values the first of the window, row by
 /// row, gets the gradient. A window without a place inside x gives −∞. Throws ShapeError.
 TREADLE_API Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options = {});
+/// The op itself.
+TREADLE_API const Op& max_pool2d_op();
 
 struct MaxPool2dResult {
   Tensor y;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/recording.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
@@ -116,7 +117,7 @@ ErrorModel normal_error(Specs, const Attributes& attributes) {
 }
 
 template <class F>
-void add(Registry& registry, DTypeSet dtypes, std::vector<TestCase> (*cases)(),
+void add(Registry& registry, DTypeSet dtypes, double operations, std::vector<TestCase> (*cases)(),
          ErrorModel (*error)(Specs, const Attributes&)) {
   registry.add({.name = F::kName,
                 .summary = F::kSummary,
@@ -126,7 +127,8 @@ void add(Registry& registry, DTypeSet dtypes, std::vector<TestCase> (*cases)(),
                 .reference = reference<F>,
                 .mutates = {0},
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_output(operations)});
 }
 
 /// Where each replay of a program reads the sequence: it sets numbers of the generator aside, as a call
@@ -158,9 +160,9 @@ void fill_random(const Op& op, const Tensor& x, F f, Generator& generator) {
 namespace ops {
 
 void register_random(Registry& registry) {
-  add<Uniform>(registry, kFloating, uniform_cases, uniform_error);
-  add<Normal>(registry, kFloating, normal_cases, normal_error);
-  add<Bernoulli>(registry, kEveryDType, bernoulli_cases, nullptr);
+  add<Uniform>(registry, kFloating, 3, uniform_cases, uniform_error);
+  add<Normal>(registry, kFloating, 8, normal_cases, normal_error);
+  add<Bernoulli>(registry, kEveryDType, 1, bernoulli_cases, nullptr);
 }
 
 }  // namespace ops

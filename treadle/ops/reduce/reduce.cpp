@@ -1,6 +1,7 @@
 #include "treadle/ops/reduce/reduce.h"
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/views.h"
@@ -229,7 +230,8 @@ void add_extremum(Registry& registry, const char* name, const char* summary,
                 .gradient = extremum_gradient,
                 .saves = {{Saved::output, 1}},
                 .not_differentiable = {1},
-                .cases = extremum_cases});
+                .cases = extremum_cases,
+                .operations = for_each_of_input(0, 1)});
 }
 
 }  // namespace
@@ -246,7 +248,8 @@ void register_reduce(Registry& registry) {
                 .reference = sum_reference,
                 .gradient = sum_gradient,
                 .cases = sum_cases,
-                .error = sum_error});
+                .error = sum_error,
+                .operations = for_each_of_input(0, 1)});
   registry.add({.name = "mean",
                 .summary = "y = Σ x / n over axes of n elements together",
                 .options = options,
@@ -254,7 +257,8 @@ void register_reduce(Registry& registry) {
                 .reference = mean_reference,
                 .gradient = mean_gradient,
                 .cases = reduce_cases,
-                .error = sum_error});
+                .error = sum_error,
+                .operations = for_each_of_input(0, 1)});
   add_extremum(registry, "max", "y = largest x over axes, and its position", extremum_reference<true>);
   add_extremum(registry, "min", "y = smallest x over axes, and its position", extremum_reference<false>);
   registry.add({.name = "argmax",
@@ -263,13 +267,15 @@ void register_reduce(Registry& registry) {
                 .dtypes = kNumeric,
                 .infer = infer_extremum<true>,
                 .reference = argmax_reference,
-                .cases = extremum_cases});
+                .cases = extremum_cases,
+                .operations = for_each_of_input(0, 1)});
   registry.add({.name = "extremum_gradient",
                 .summary = "dx of max and min: dy at the position that was chosen, 0 elsewhere",
                 .options = &schema_of<ExtremumGradientOptions>(),
                 .infer = infer_extremum_gradient,
                 .reference = extremum_gradient_reference,
-                .cases = extremum_gradient_cases});
+                .cases = extremum_gradient_cases,
+                .operations = no_operations()});
 }
 
 }  // namespace ops

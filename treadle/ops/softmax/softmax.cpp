@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
 #include "treadle/ops/softmax/softmax_options.h"
@@ -140,6 +141,11 @@ std::vector<TestCase> gradient_cases() {
   return list;
 }
 
+std::vector<BenchCase> bench_cases(DeviceKind device) {
+  if (device == DeviceKind::simt) return {};
+  return {{"4096×1000", {{4096, 1000}}, Attributes::of(SoftmaxOptions{})}};
+}
+
 template <bool logarithm>
 void add_ops(Registry& registry, const char* name, const char* summary, const char* gradient_summary) {
   registry.add({.name = name,
@@ -150,14 +156,17 @@ void add_ops(Registry& registry, const char* name, const char* summary, const ch
                 .gradient = gradient<logarithm>,
                 .saves = {{Saved::output, 0}},
                 .cases = cases,
-                .error = error});
+                .error = error,
+                .operations = for_each_output(5),
+                .bench_cases = bench_cases});
   registry.add({.name = std::string(name) + "_gradient",
                 .summary = gradient_summary,
                 .options = &schema_of<SoftmaxOptions>(),
                 .infer = infer_gradient,
                 .reference = gradient_reference<logarithm>,
                 .cases = gradient_cases<logarithm>,
-                .error = error});
+                .error = error,
+                .operations = for_each_output(4)});
 }
 
 }  // namespace

@@ -53,12 +53,14 @@ inline StepNumbers step_numbers(const SgdUpdateOptions& o) {
 inline StepNumbers step_numbers(const AdamUpdateOptions& o) { return {o.learning_rate, double(o.step)}; }
 
 // A rule: the names of its two ops, their options, how many tensors belong to a parameter (itself, its
-// gradient, what the optimiser keeps), and the step with its factors, which are computed in double.
+// gradient, what the optimiser keeps), how many operations the step takes for each of its elements, and the
+// step with its factors, which are computed in double.
 
 struct SgdRule {
   static constexpr const char *kName = "sgd_update", *kNameOfAll = "sgd_update_all";
   using Options = SgdUpdateOptions;
   static constexpr int kOperands = 2;
+  static constexpr int kOperations = 4;
 
   template <class C>
   TREADLE_DEVICE static SgdStep<C> step(const Options& o, StepNumbers n) {
@@ -70,6 +72,7 @@ struct SgdMomentumRule {
   static constexpr const char *kName = "sgd_momentum_update", *kNameOfAll = "sgd_momentum_update_all";
   using Options = SgdUpdateOptions;
   static constexpr int kOperands = 3;
+  static constexpr int kOperations = 6;
 
   template <class C>
   TREADLE_DEVICE static SgdMomentumStep<C> step(const Options& o, StepNumbers n) {
@@ -82,6 +85,7 @@ struct AdamRule {
   static constexpr const char *kName = "adam_update", *kNameOfAll = "adam_update_all";
   using Options = AdamUpdateOptions;
   static constexpr int kOperands = 4;
+  static constexpr int kOperations = 12;
 
   template <class C>
   TREADLE_DEVICE static AdamStep<C> step(const Options& o, StepNumbers n) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle {
@@ -229,7 +230,8 @@ void register_rule(Registry& registry, const std::string& summary, const std::ve
                 .reference = reference<Rule>,
                 .mutates = mutates,
                 .cases = cases<Rule>,
-                .error = error});
+                .error = error,
+                .operations = for_each_output(double(Rule::kOperations) / (Rule::kOperands - 1))});
   registry.add({.name = Rule::kNameOfAll,
                 .summary = "for each parameter " + summary,
                 .options = &schema_of<typename Rule::Options>(),
@@ -241,7 +243,8 @@ void register_rule(Registry& registry, const std::string& summary, const std::ve
                 .group_begin = 1,
                 .group_size = Rule::kOperands,
                 .cases = cases_of_all<Rule>,
-                .error = error});
+                .error = error,
+                .operations = for_each_output(double(Rule::kOperations) / (Rule::kOperands - 1))});
 }
 
 void update_all(const Op& op, const Tensor& numbers, const std::vector<Tensor>& groups,
@@ -287,9 +290,14 @@ void adam_update(const Tensor& parameter, const Tensor& gradient, const Tensor& 
                  Attributes::of(options));
 }
 
+const Op& sgd_update_all_op() {
+  static const Op& op = op_named("sgd_update_all");
+  return op;
+}
+
 void sgd_update_all(const Tensor& numbers, const std::vector<Tensor>& groups,
                     const SgdUpdateOptions& options) {
-  static const Op& op = op_named("sgd_update_all");
+  const Op& op = sgd_update_all_op();
   require<ValueError>(options.momentum == 0, "sgd_update_all: momentum {} needs buffers", options.momentum);
   update_all(op, numbers, groups, Attributes::of(options));
 }

@@ -16,6 +16,8 @@
 
 namespace treadle {
 
+struct Op;
+
 /// g' = g + weight_decay·p; b ← momentum·b + (1 - dampening)·g', at the first step b ← g'; p ← p -
 /// learning_rate·b, or with nesterov p - learning_rate·(g' + momentum·b). Without a buffer p ← p -
 /// learning_rate·g'; then momentum must be 0, else ValueError. All tensors have p's shape, dtype (floating)
@@ -34,6 +36,8 @@ TREADLE_API void adam_update(const Tensor& parameter, const Tensor& gradient, co
 /// sgd_update of groups {p, g}. `numbers` may be left out here too.
 TREADLE_API void sgd_update_all(const Tensor& numbers, const std::vector<Tensor>& groups,
                                 const SgdUpdateOptions& options);
+/// The op itself.
+TREADLE_API const Op& sgd_update_all_op();
 
 /// sgd_update of groups {p, g, momentum buffer}.
 TREADLE_API void sgd_momentum_update_all(const Tensor& numbers, const std::vector<Tensor>& groups,

@@ -1,0 +1,51 @@
+/// Fusions: what an op declares that it does in the place of several others. They are added to the registry
+/// beside the op; compile() applies them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "treadle/graph/step_graph.h"
+
+namespace treadle {
+
+/// An op that a fusion names. The registry is still being filled when fusions are declared: hence a function,
+/// which the header of the op has.
+using OpHandle = std::function<const Op&()>;
+
+/// One of a chain's steps. Whether a gradient flows from its result to its operands is said of the first
+/// only.
+struct ChainStep {
+  const Attributes& attributes;
+  bool gradient_flows = false;
+};
+
+/// A call of `op` that takes the place of a chain; its operands are the first step's.
+struct FusedCall {
+  const Op* op;
+  Attributes attributes;
+};
+
+/// Before differentiation: a chain of ops, each of which reads output 0 of the one before as its input 0, and
+/// nobody else does. What takes its place has a gradient of its own, which may be cheaper than that of the
+/// chain.
+struct ChainFusion {
+  std::vector<OpHandle> chain;
+  /// None where the attributes do not allow it.
+  std::function<std::optional<FusedCall>(std::span<const ChainStep> chain)> fuse;
+};
+
+/// After differentiation: steps, gradients and updates among them, that fewer steps do.
+struct StepFusion {
+  /// What it fuses, first the op where it begins. A program in which the user names a variant of one is left
+  /// as it is.
+  std::vector<OpHandle> ops;
+  /// Looks at the step `at`, a call of ops[0]; where the pattern begins there, changes the graph and returns
+  /// what was done, such as "matmul + relu_gradient → linear_input_gradient".
+  std::function<std::optional<std::string>(StepGraph& graph, size_t at)> fuse;
+};
+
+}  // namespace treadle
