@@ -98,6 +98,15 @@ TEST(Comparison, NamesAnOpThatIsNewOrMissing) {
   }
 }
 
+TEST(Comparison, NamesAnOpThatIsAnother) {
+  bool other = false;
+  auto f = compile([&](Tensor x) { return other ? sqrt(x) : exp(x); }, kDeclared);
+  expect_error_at(4, "step 1, exp: it was exp, then sqrt", [&](int call) {
+    other = call > 2;
+    f(full({1}, 3));
+  });
+}
+
 TEST(Comparison, NamesATensorThatWasReplaced) {
   auto layer = std::make_shared<Linear>(2, 2), kept = layer;
   auto f = compile([&](Tensor x) { return (*layer)(x); }, kDeclared);

@@ -99,7 +99,7 @@ Layouts layouts_of(const Op& op, const TestCase& test_case, Layout upstream, Of 
   return layouts;
 }
 
-/// All inputs alike, and twice each in another.
+/// All inputs alike, twice each in another, and each alone expanded, as broadcasting leaves it.
 std::vector<Layouts> layouts_among(const Op& op, const TestCase& test_case, std::span<const Layout> among) {
   std::vector<Layouts> list;
   for (Layout layout : among)
@@ -107,6 +107,10 @@ std::vector<Layouts> layouts_among(const Op& op, const TestCase& test_case, std:
   for (size_t first = 1; first < among.size(); first += among.size() / 2)
     list.push_back(layouts_of(op, test_case, among[first - 1],
                               [&](size_t i) { return among[(first + i) % among.size()]; }));
+  if (std::find(among.begin(), among.end(), Layout::expanded) == among.end()) return list;
+  for (size_t one = 0; one < test_case.inputs.size(); ++one)
+    list.push_back(layouts_of(op, test_case, Layout::contiguous,
+                              [&](size_t i) { return i == one ? Layout::expanded : Layout::contiguous; }));
   return list;
 }
 

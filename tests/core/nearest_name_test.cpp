@@ -22,11 +22,24 @@ TEST(NearestName, FindsSlips) {
     EXPECT_EQ(nearest_name(written, kNames), meant) << written;
 }
 
+TEST(NearestName, AnUnderscoreIsADash) {
+  EXPECT_EQ(nearest_name("a-b-c", {"a_b_c"}), "a_b_c");
+  EXPECT_EQ(nearest_name("a_b_c", {"a-b-c"}), "a-b-c");
+}
+
+/// A third of the longer name's letters, and the first of those that are as near.
+TEST(NearestName, TakesTwoSlipsInSixLetters) {
+  EXPECT_EQ(nearest_name("lenat", kNames), "lenet5");
+  EXPECT_EQ(nearest_name("tran", {"tram", "tray"}), "tram");
+}
+
 TEST(NearestName, LeavesAloneWhatIsFar) {
   for (const char* written : {"", "x", "paint", "tr", "brian", "resnet", "zzzzzzzzzzzz"})
     EXPECT_EQ(nearest_name(written, kNames), "") << written;
   EXPECT_EQ(nearest_name(std::string(1 << 20, 't'), kNames), "");
+  EXPECT_EQ(nearest_name(std::string(64, 't'), {std::string(65, 't')}), "");
   EXPECT_EQ(nearest_name("train", {}), "");
+  EXPECT_EQ(nearest_name("", {"a"}), "");
 }
 
 TEST(NearestName, Messages) {

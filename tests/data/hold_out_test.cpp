@@ -6,7 +6,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/formats/temporary_folder.h"
 #include "treadle/core/parallel_for.h"
+#include "treadle/data/batches.h"
 #include "treadle/data/fingerprint.h"
 
 namespace treadle {
@@ -61,13 +63,17 @@ TEST(HoldOut, TheSeedDecides) {
   std::vector<int> beginning(100);
   std::iota(beginning.begin(), beginning.end(), 0);
   EXPECT_NE(first, beginning);
+  std::vector<int> of_an_epoch;
+  for (int64_t index : BatchSampler(1000, 100, 7).next()) of_an_epoch.push_back(int(index));
+  std::sort(of_an_epoch.begin(), of_an_epoch.end());
+  EXPECT_NE(first, of_an_epoch);  // an order of its own
 }
 
 TEST(HoldOut, BothPartsNeedAnImage) {
   for (double share : {0.0, 1.0, -0.1, 1.5, std::nan("")})
-    EXPECT_THROW(held_out(10, share, 0), ValueError) << share;
-  EXPECT_THROW(held_out(10, 0.01, 0), ValueError);
-  EXPECT_THROW(held_out(10, 0.99, 0), ValueError);
+    expect_error<ValueError>([=] { held_out(10, share, 0); }, {"not within (0, 1)"});
+  expect_error<ValueError>([] { held_out(10, 0.01, 0); }, {"leaves 0 for it and 10"});
+  expect_error<ValueError>([] { held_out(10, 0.99, 0); }, {"leaves 10 for it and 0"});
   EXPECT_EQ(held_out(2, 0.5, 0).validation.size(), 1);
 }
 
@@ -84,6 +90,10 @@ TEST(Fingerprint, TellsContentsAndNothingElse) {
     changed.train.pixels[at] ^= 1;
     EXPECT_NE(fingerprint(changed), text) << at;
   }
+  DatasetSplits exchanged = splits;  // the first eight bytes with the next eight
+  std::swap_ranges(exchanged.train.pixels.begin(), exchanged.train.pixels.begin() + 8,
+                   exchanged.train.pixels.begin() + 8);
+  EXPECT_NE(fingerprint(exchanged), text);
   other.test.labels[9] ^= 1;
   EXPECT_NE(fingerprint(other), text);
 }

@@ -42,7 +42,9 @@ TEST(WorstValues, Samplers) {
 
 TEST(WorstValues, Batches) {
   float pixels[8];
+  uint8_t bytes[8];
   int64_t labels[4];
+  const std::vector<int64_t> zeroth{0};
   auto gather = [&](ImageDataset dataset, std::vector<int64_t> indices,
                     PixelNormalization normalization = {}) {
     return [=, &pixels, &labels] { gather_batch(dataset, indices, pixels, labels, normalization); };
@@ -62,6 +64,9 @@ TEST(WorstValues, Batches) {
                        d.image_shape = {1, 0, 2};
                      });
   expect_refused({
+      refused<ValueError>("rank 0, normalized", {"[]", "[C, H, W]"}, gather(shapeless, {0}, {{0}, {1}})),
+      refused<ValueError>("bytes", {"3", "4"}, [&] { gather_batch(short_of_pixels, zeroth, bytes, labels); }),
+      refused<ValueError>("rank of bytes", {"[2]"}, [&] { gather_batch(flat, zeroth, bytes, labels); }),
       refused<ValueError>("index", {"image 2", "two"}, gather(two_images(), {0, 2})),
       refused<ValueError>("negative index", {"image -1"}, gather(two_images(), {-1})),
       refused<ValueError>("least index", {"image -9223372036854775808"},
@@ -76,6 +81,7 @@ TEST(WorstValues, Batches) {
       refused<ValueError>("deviation infinite", {"inf"}, gather(two_images(), {0}, {{0}, {INFINITY}})),
       refused<ValueError>("mean NaN", {"mean nan"}, gather(two_images(), {0}, {{NAN}, {1}})),
       refused<ValueError>("channels", {"2 means", "1 channels"}, gather(two_images(), {0}, {{0, 0}, {1, 1}})),
+      refused<ValueError>("means", {"2 means", "1 deviations"}, gather(two_images(), {0}, {{0, 0}, {1}})),
       refused<ValueError>("mean alone", {"1 means", "0 deviations"}, gather(two_images(), {0}, {{0}, {}})),
       refused<ValueError>("measured", {"3", "4"}, [&] { measure_normalization(short_of_pixels); }),
       refused<ValueError>("measured rank", {"[2]"}, [&] { measure_normalization(flat); }),
@@ -96,7 +102,8 @@ TEST(WorstValues, Files) {
       refused<FileError>("no CIFAR", {"/none/x"}, [] { load_cifar10("/none/x"); }),
       refused<FileError>("no path", {}, [] { load_idx(""); }),
       refused<ValueError>("no name", {"''"}, [] { load_dataset(""); }),
-      refused<DatasetAbsent>("no folder", {"/none/x"}, [] { load_dataset("/none/x"); }),
+      refused<DatasetAbsent>("no folder", {"no folder /none/x"}, [] { load_dataset("/none/x"); }),
+      refused<ValueError>("a file", {"tests/refused.h", "a file"}, [] { load_dataset("tests/refused.h"); }),
   });
 }
 

@@ -1,5 +1,6 @@
 #include "treadle/formats/file.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -178,6 +179,7 @@ TEST(FileLock, IsHeldByOneAndEndsWithItsHolder) {
   TemporaryFolder folder;
   auto held = std::make_unique<LockedFile>(folder / "lock", folder.path(), false);
   EXPECT_EQ(held->state(), LockState::locked);
+  EXPECT_TRUE(::fcntl(held->descriptor(), F_GETFD) & FD_CLOEXEC) << "a program it starts would hold it, too";
   EXPECT_EQ(LockedFile(folder / "lock", folder.path(), false).state(), LockState::held_elsewhere);
   held.reset();
   EXPECT_EQ(LockedFile(folder / "lock", folder.path(), false).state(), LockState::locked);

@@ -131,7 +131,7 @@ TEST(WorstValues, States) {
                           [&] {
                             layer.load_state_dict({{"weight", weight}, {"bias", bias}, {"bias", bias}});
                           }),
-      refused<ValueError>("undefined", {"undefined"},
+      refused<ValueError>("undefined", {"'bias'", "undefined"},
                           [&] {
                             layer.load_state_dict({{"weight", weight}, {"bias", {}}});
                           }),

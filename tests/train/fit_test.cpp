@@ -6,7 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "tests/formats/temporary_folder.h"
 #include "tests/goldens/golden_numbers.h"
 #include "tests/train/bright_quarters.h"
 #include "treadle/core/error.h"
@@ -185,6 +187,70 @@ TEST_F(Fit, RefusesOtherFilesAndVersions) {
   save_safetensors(folder_ / "damaged.safetensors", entries,
                    {{"treadle.format_version", "1"}, {"treadle.checkpoint", "{"}});
   EXPECT_THROW(load_checkpoint(folder_ / "damaged.safetensors"), FormatError);
+}
+
+TEST_F(Fit, RefusesDamagedCheckpoints) {
+  train(options(1));
+  const SafetensorsFile good = load_safetensors(folder_ / "last.safetensors");
+  const fs::path path = folder_ / "damaged.safetensors";
+  auto expect_refused = [&](const SafetensorsFile& file, const std::string& says) {
+    save_safetensors(path, file.entries, file.metadata);
+    expect_error<FormatError>([&] { load_checkpoint(path); }, {path.string(), says});
+  };
+  auto with_sampler = [&](const Tensor& state) {
+    SafetensorsFile file = good;
+    for (auto& [name, tensor] : file.entries)
+      if (name == "treadle.sampler") tensor = state;
+    return file;
+  };
+  expect_refused(with_sampler(Tensor::zeros({2})), "the sampler's state is f32, expected i64");
+  expect_refused(with_sampler(Tensor::zeros({3}, DType::i64)), "3 numbers, expected 2");
+  SafetensorsFile flat = good;
+  auto description = nlohmann::json::parse(flat.metadata["treadle.checkpoint"]);
+  description["input"] = {784};
+  flat.metadata["treadle.checkpoint"] = description.dump();
+  expect_refused(flat, "1 extents, expected 3");
+}
+
+TEST_F(Fit, RefusesToResumeWhatDoesNotFit) {
+  train(options(1));
+  const Checkpoint good = load_checkpoint(folder_ / "last.safetensors");
+  auto resume = [&](Checkpoint checkpoint) {
+    FitOptions o = options(2);
+    o.resume = &checkpoint;
+    train(o);
+  };
+  Checkpoint other = good, far = good;
+  other.parameters.pop_back(), far.step = 100;
+  expect_error<FormatError>([&] { resume(other); }, {"does not fit", "the state to load has no"});
+  expect_error<FormatError>([&] { resume(far); }, {"step 100 of epoch 2", "5 steps per epoch"});
+}
+
+/// The first step's loss is finite, and the weights that it leaves are not.
+TEST_F(Fit, WeightsThatAreNotFiniteAreNotSaved) {
+  std::stop_source stop;
+  for (bool stopped : {false, true}) {
+    auto model = make_model("mlp", 5);
+    Sgd optimizer(model->named_parameters(), 1e39);
+    RunFolder folder(folder_);
+    FitOptions o = options(1);
+    o.folder = &folder, o.max_steps = 1, o.stop = stop.get_token();
+    o.on_step = [&](const StepReport&) {
+      if (stopped) stop.request_stop();
+    };
+    expect_error<TrainingError>([&] { fit(*model, optimizer, Schedule::constant(1e39), data_, o); },
+                                {stopped ? "after step 1 (epoch 1)" : "the test loss is"});
+    EXPECT_FALSE(fs::exists(folder_ / "last.safetensors"));
+  }
+}
+
+TEST_F(Fit, ARunThatIsStoppedBeforeItsFirstStepSavesNothing) {
+  std::stop_source stop;
+  stop.request_stop();
+  FitOptions o = options(1);
+  o.stop = stop.get_token();
+  EXPECT_TRUE(train(o).interrupted);
+  EXPECT_FALSE(fs::exists(folder_ / "last.safetensors"));
 }
 
 TEST_F(Fit, TrainsOnTheCudaKernelsAsOnTheCpu) {

@@ -118,13 +118,26 @@ TEST_F(Folder, AnEarlierRunStaysUntilTheNewOneSaves) {
 
 TEST_F(Folder, MetricsFollowTheState) {
   run(3);
-  const std::string torn = first_lines(2) + R"({"epoch":3,"trai)";
-  for (const std::string& left : {std::string(), first_lines(2), first_lines(4), first_lines(3), torn}) {
+  const std::string torn = first_lines(2) + R"({"epoch":3,"trai)", doubled = first_lines(2) + first_lines(3);
+  for (const std::string& left :
+       {std::string(), first_lines(2), first_lines(4), first_lines(3), torn, doubled}) {
     write_bytes(path_ / "metrics.jsonl", left);
     restore();
     // An empty file stands for one that was lost: only the state's own line can be made again.
     EXPECT_EQ(metrics(), left.empty() ? line_of(3) + "\n" : first_lines(3)) << left;
   }
+}
+
+/// A state from the middle of an epoch has no line of its own yet.
+TEST_F(Folder, MetricsHaveALineForEachEpoch) {
+  RunFolder folder(path_);
+  folder.save(state(1), false);
+  Checkpoint middle = state(1);
+  middle.progress.images = 5;
+  folder.save(middle, false);
+  EXPECT_EQ(metrics(), first_lines(1));
+  folder.save(state(2), false);
+  EXPECT_EQ(metrics(), first_lines(2));
 }
 
 TEST_F(Folder, ARunGoesOnAfterARestore) {
@@ -158,14 +171,45 @@ TEST_F(Folder, TheConfigIsThatOfTheStatesRun) {
 
 TEST_F(Folder, TheBestIsMadeAgainFromTheLast) {
   run(3, 3);
+  Checkpoint earlier = state(2, 2);
+  earlier.progress.run = load_checkpoint(path_ / "last.safetensors").progress.run;
   for (bool removed : {true, false}) {
     if (removed) fs::remove(path_ / "best.safetensors");
-    if (!removed) save_checkpoint(path_ / "best.safetensors", state(2, 2));  // an epoch ago
+    if (!removed) save_checkpoint(path_ / "best.safetensors", earlier);
     auto best = restore();
     ASSERT_TRUE(best);
     EXPECT_EQ(best->epoch, 3);
     EXPECT_EQ(load_checkpoint(path_ / "best.safetensors").epoch, 3);
   }
+}
+
+/// Its weights are those of some steps later.
+TEST_F(Folder, TheBestIsNotMadeFromTheMiddleOfAnEpoch) {
+  {
+    RunFolder folder(path_);
+    Checkpoint middle = state(3, 3);
+    middle.progress.images = 5;
+    folder.save(middle, false);
+  }
+  EXPECT_FALSE(restore());
+  EXPECT_FALSE(fs::exists(path_ / "best.safetensors"));
+}
+
+/// It decides what a run is: a failure behind it costs the best, one before it would leave none.
+TEST_F(Folder, TheStateIsWrittenBeforeTheBest) {
+  RunFolder folder(path_);
+  fs::create_directory(path_ / "best.safetensors");
+  expect_error<FileError>([&] { folder.save(state(1, 1), true); }, {"best.safetensors"});
+  EXPECT_EQ(load_checkpoint(path_ / "last.safetensors").epoch, 1);
+}
+
+/// A run that went on without a validation part.
+TEST_F(Folder, WithoutABestTheStateIsTheModel) {
+  run(3, 3);
+  Checkpoint last = load_checkpoint(path_ / "last.safetensors");
+  last.progress.best_epoch = 0;
+  save_checkpoint(path_ / "last.safetensors", last);
+  EXPECT_EQ(RunFolder::model_file(path_), path_ / "last.safetensors");
 }
 
 TEST_F(Folder, TheBestOfAnotherRunIsNotTaken) {

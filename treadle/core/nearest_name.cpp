@@ -47,7 +47,7 @@ size_t distance(std::string_view name, std::string_view known) {
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
   size_t best = kLongest;
   std::string nearest, wanted = folded(name);
-  if (name.empty() || name.size() >= kLongest) return nearest;
+  if (name.size() >= kLongest) return nearest;
   for (const std::string& candidate : known)
     if (size_t far = distance(wanted, folded(candidate)); far < best) best = far, nearest = candidate;
   return nearest;
