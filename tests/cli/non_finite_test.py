@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checkpoints whose weights are NaN, infinite or too large: an error that names them, never a figure.
+"""Checkpoints whose weights are NaN, infinite or too large: an error that names them, never a figure; or too small.
 
 usage: non_finite_test.py PROGRAM
 """
@@ -9,7 +9,7 @@ import math
 import struct
 import unittest
 
-from program import TrainingTest, run, write_png
+from program import TrainingTest, last_json, run, write_png
 
 
 def set_weights(path, target, name, values):
@@ -50,6 +50,14 @@ class NonFinite(TrainingTest):
             result = run(*command)
             self.assert_fails(result, 1, str(self.bad), "too large")
             self.assertNotIn("null", result.stdout)
+
+    def test_weights_below_the_smallest_normal_number_are_zeros_unless_kept(self):
+        set_weights(self.good, self.bad, "fc2.weight", [0.0] * 1280)
+        set_weights(self.bad, self.bad, "fc2.bias", [0.0] * 3 + [1e-40] + [0.0] * 6)
+        # Of equal classes the first is taken. 32 images: four show a 0, three a 3.
+        for words, correct in ([], 4), (["--keep-subnormals"], 3):
+            report = last_json(run("eval", self.bad, *words, "--json"))
+            self.assertEqual(report["test_accuracy"], correct / 32, words)
 
     def test_a_training_that_resumes_from_them_fails(self):
         set_weights(self.good, self.good, "fc2.bias", [math.nan])
