@@ -7,8 +7,10 @@ install(TARGETS treadle_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET treadle-onednn)
   install(TARGETS treadle-onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/treadle)  # beside libtreadle.so, where the engine looks
 endif()
-install(DIRECTORY treadle/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/treadle FILES_MATCHING PATTERN "*.h"
-        PATTERN "engines" EXCLUDE)
+install(CODE "set(SOURCE \"${PROJECT_SOURCE_DIR}\")
+set(BUILD \"${PROJECT_BINARY_DIR}\")
+set(TO \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}\")")
+install(SCRIPT cmake/install_headers.cmake)
 install(EXPORT treadle-targets NAMESPACE treadle:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/treadle)
 configure_package_config_file(cmake/treadle-config.cmake.in ${PROJECT_BINARY_DIR}/treadle-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/treadle)

@@ -64,14 +64,13 @@ REGISTERS = re.compile(r"^void register_\w+\(Registry", re.MULTILINE)
 # cuda/ and kernels/ may include; the others hold functions for both sides.
 DEVICE_HEADER = "treadle/simt/device.h"
 
-# Headers directly in treadle/: the umbrella header is for users of the library, the others for everybody.
+# The umbrella header, which installation makes of the public ones, is for users of the library.
 UMBRELLA = "treadle.h"
 UMBRELLA_USERS = {"serve", "cli", "python", "examples", "lab", "bench", "tests"}
 
 # Prefix of an external header → the folders that may include it. core, simt, kernels, graph and ops need only the
 # standard library, {fmt} and CUDA. Tests and benchmarks may include anything.
 EXTERNAL = {
-    "spdlog/": {"train", "serve", "cli"},
     "CLI/": {"cli"},
     "toml++/": {"train", "cli"},
     "nlohmann/": {"formats", "train", "serve", "cli", "compile"},
@@ -86,7 +85,6 @@ EXTERNAL = {
     "nanobind/": {"python"},
     "boost/": {"serve", "simt"},
     "gtest/": set(),
-    "benchmark/": set(),
 }
 EXTERNAL_ANY = {"tests", "bench"}
 
@@ -294,7 +292,7 @@ SELF_TEST = [
     ("treadle/core/shape.h", "#include <vector>", None),
     ("treadle/core/shape.cpp", '#include "treadle/core/shape.h"', None),
     ("treadle/core/tensor.h", '#include "treadle/graph/node.h"', "core → graph"),
-    ("treadle/core/log.cpp", "#include <spdlog/spdlog.h>", "core → <spdlog/spdlog.h>"),
+    ("treadle/core/log.cpp", "#include <nlohmann/json.hpp>", "core → <nlohmann/json.hpp>"),
     ("treadle/core/local.cpp", '#include "shape.h"', "path from the repository root"),
     ("treadle/simt/launch.h", '#include "treadle/ops/op.h"', "simt → ops"),
     ("treadle/kernels/reduce.h", '#include "treadle/simt/device.h"', None),

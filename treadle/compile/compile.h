@@ -8,7 +8,7 @@
 ///     return loss;
 ///   });
 ///   Tensor loss = step(x, labels);
-#pragma once
+#pragma once  // public
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
 /// The exception types of the library and `require`, which throws them with a formatted sentence.
-#pragma once
+#pragma once  // public
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 /// FloatingPointScope: the floating-point environment that Treadle computes in.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 /// One logger for the library's messages; a host program may replace it.
-#pragma once
+#pragma once  // public
 
 #include <functional>
 #include <string>

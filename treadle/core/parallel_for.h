@@ -1,7 +1,7 @@
 /// parallel_for: splits a range over a small pool of threads that spin briefly and then park. The pool has
 /// one thread for each part, but never more than cores that the process may use; a part that its own thread
 /// has not begun is taken by whoever is free.
-#pragma once
+#pragma once  // public
 
 #include <atomic>
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// Generator: a seed and a position in the endless sequence of random numbers that belongs to it.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 /// Runtime: what a kind of device must be able to do with memory. Each device folder provides one.
-#pragma once
+#pragma once  // public
 
 #include <cstddef>
 #include <functional>

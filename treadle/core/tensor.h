@@ -1,5 +1,5 @@
 /// Tensor: a handle to a strided view of reference-counted storage on one device.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 #include <initializer_list>

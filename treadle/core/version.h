@@ -1,5 +1,5 @@
 /// The library's version.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/export.h"
 

@@ -1,5 +1,5 @@
 /// Batches: which images come next, and copying them into a batch.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 #include <span>

@@ -1,5 +1,5 @@
 /// Reading the binary version of CIFAR-10: records of one label byte and 3 × 32 × 32 pixel bytes (R, G, B).
-#pragma once
+#pragma once  // public
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// Labelled image sets in memory, and finding and loading the known ones.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 /// Telling whether two data sets are the same.
-#pragma once
+#pragma once  // public
 
 #include <string>
 

@@ -1,5 +1,5 @@
 /// Holding out a part of the training images, on which models are compared.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 

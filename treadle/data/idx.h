@@ -1,6 +1,6 @@
 /// Reading IDX files, the format of MNIST and its kin: plain, or compressed with gzip.
 /// Layout (big-endian): 0x00 0x00, type code, rank, one uint32 per axis, then the values row-major.
-#pragma once
+#pragma once  // public
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// The data sets known by name and the places they are looked for. Internal to data/.
-#pragma once
+#pragma once  // public
 
 #include <filesystem>
 #include <string>

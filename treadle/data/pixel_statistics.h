@@ -1,5 +1,5 @@
 /// Mean and deviation of a data set's pixels.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/export.h"
 #include "treadle/data/batches.h"

@@ -1,5 +1,5 @@
 /// Images as 8-bit pixels: reading PNG and JPEG, writing PNG, grey conversion and resizing.
-#pragma once
+#pragma once  // public
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// Reading and writing safetensors files (https://github.com/huggingface/safetensors, "Format").
-#pragma once
+#pragma once  // public
 
 #include <cstddef>
 #include <filesystem>

@@ -1,7 +1,7 @@
 /// Reverse-mode automatic differentiation, eager: apply() leaves nodes, backward() visits them, newest first.
 ///
 /// Gradients accumulate in the leaves. There is no gradient of a gradient.
-#pragma once
+#pragma once  // public
 
 #include <functional>
 #include <vector>

@@ -1,5 +1,5 @@
 /// Registry: the ops that were linked, by name, with their variants.
-#pragma once
+#pragma once  // public
 
 #include <map>
 #include <memory>

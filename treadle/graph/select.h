@@ -1,5 +1,5 @@
 /// Which variant of an op serves a call.
-#pragma once
+#pragma once  // public
 
 #include "treadle/graph/op.h"
 #include "treadle/graph/settings.h"

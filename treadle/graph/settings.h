@@ -1,5 +1,5 @@
 /// Process-wide choices that decide which variant runs, and how.
-#pragma once
+#pragma once  // public
 
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
 /// The convolutional network for Fashion-MNIST.
-#pragma once
+#pragma once  // public
 
 #include "treadle/nn/activation.h"
 #include "treadle/nn/conv2d.h"

@@ -1,6 +1,6 @@
 /// LeNet-5 with ReLU and max-pooling. After LeCun et al., Gradient-Based Learning Applied to Document
 /// Recognition, 1998.
-#pragma once
+#pragma once  // public
 
 #include "treadle/nn/activation.h"
 #include "treadle/nn/conv2d.h"

@@ -1,5 +1,5 @@
 /// A perceptron with one hidden layer.
-#pragma once
+#pragma once  // public
 
 #include "treadle/nn/activation.h"
 #include "treadle/nn/flatten.h"

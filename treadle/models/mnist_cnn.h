@@ -1,5 +1,5 @@
 /// A small convolutional network for MNIST.
-#pragma once
+#pragma once  // public
 
 #include "treadle/nn/activation.h"
 #include "treadle/nn/conv2d.h"

@@ -1,5 +1,5 @@
 /// The models the program knows, by name.
-#pragma once
+#pragma once  // public
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 /// Activations as layers.
-#pragma once
+#pragma once  // public
 
 #include "treadle/nn/module.h"
 #include "treadle/ops/pointwise/pointwise.h"

@@ -1,5 +1,5 @@
 /// Two-dimensional convolution layer.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/random.h"
 #include "treadle/nn/module.h"

@@ -1,5 +1,5 @@
 /// Flatten as a layer.
-#pragma once
+#pragma once  // public
 
 #include "treadle/nn/module.h"
 #include "treadle/ops/layout/views.h"

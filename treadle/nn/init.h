@@ -1,5 +1,5 @@
 /// Initialisation of parameters.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/random.h"
 #include "treadle/core/tensor.h"

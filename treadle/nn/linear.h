@@ -1,5 +1,5 @@
 /// Fully connected layer.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/random.h"
 #include "treadle/nn/module.h"

@@ -1,5 +1,5 @@
 /// Module: a layer or network with named parameters, buffers and children, as in PyTorch.
-#pragma once
+#pragma once  // public
 
 #include <functional>
 #include <memory>

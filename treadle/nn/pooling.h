@@ -1,5 +1,5 @@
 /// Pooling layers.
-#pragma once
+#pragma once  // public
 
 #include "treadle/nn/module.h"
 #include "treadle/ops/pool2d/avg_pool2d.h"

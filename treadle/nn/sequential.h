@@ -1,5 +1,5 @@
 /// Layers one after another.
-#pragma once
+#pragma once  // public
 
 #include "treadle/nn/module.h"
 

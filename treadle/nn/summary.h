@@ -1,5 +1,5 @@
 /// What torchinfo shows: each layer with its output shape, parameters and multiply-adds.
-#pragma once
+#pragma once  // public
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 /// Adam and AdamW.
-#pragma once
+#pragma once  // public
 
 #include "treadle/optim/optimizer.h"
 

@@ -1,5 +1,5 @@
 /// Optimizer: updates named parameters from their gradients, and can save and restore its state.
-#pragma once
+#pragma once  // public
 
 #include <memory>
 #include <optional>

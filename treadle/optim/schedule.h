@@ -1,5 +1,5 @@
 /// Learning-rate schedules as functions of the step.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 /// Stochastic gradient descent.
-#pragma once
+#pragma once  // public
 
 #include "treadle/optim/optimizer.h"
 

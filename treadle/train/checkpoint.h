@@ -1,6 +1,6 @@
 /// Checkpoints: one safetensors file with parameters, optimizer and sampler state, and what is needed to use
 /// them.
-#pragma once
+#pragma once  // public
 
 #include <filesystem>
 #include <map>

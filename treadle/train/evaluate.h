@@ -1,5 +1,5 @@
 /// Accuracy and loss of a classifier on a data set.
-#pragma once
+#pragma once  // public
 
 #include <memory>
 #include <stop_token>

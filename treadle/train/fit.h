@@ -1,5 +1,5 @@
 /// The training loop: shuffled batches, evaluations, checkpoints, and a clean stop.
-#pragma once
+#pragma once  // public
 
 #include <functional>
 #include <stop_token>

@@ -1,6 +1,6 @@
 /// The folder of a training run: it belongs to one process at a time, and can be gone on with however that
 /// ended.
-#pragma once
+#pragma once  // public
 
 #include <filesystem>
 #include <memory>

@@ -1,5 +1,5 @@
 /// Two-dimensional convolution (cross-correlation, as in all neural-network libraries) and its gradients.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 #include "treadle/ops/conv2d/conv2d_options.h"

@@ -1,5 +1,5 @@
 /// Two-dimensional convolution followed by ReLU, as one op.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 #include "treadle/ops/conv2d/conv2d_options.h"

@@ -1,5 +1,5 @@
 /// Convolution, bias, max-pooling and ReLU as one op, and its gradients straight from the pooled gradient.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d_options.h"

@@ -1,5 +1,5 @@
 /// Tensors of one value or of evenly spaced values.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 

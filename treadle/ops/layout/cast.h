@@ -1,5 +1,5 @@
 /// Conversion between dtypes.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 

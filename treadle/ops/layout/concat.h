@@ -1,5 +1,5 @@
 /// concat: tensors one after another along an axis.
-#pragma once
+#pragma once  // public
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 /// Copies: into another layout, into another tensor, to another device or dtype.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 

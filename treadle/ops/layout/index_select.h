@@ -1,5 +1,5 @@
 /// index_select: picks positions along an axis, as an embedding does with rows.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 

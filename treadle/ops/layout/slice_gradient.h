@@ -1,5 +1,5 @@
 /// The gradient of slice: elements written into zeros.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 /// Views: the same elements under another shape. Only reshape and flatten may have to copy.
-#pragma once
+#pragma once  // public
 
 #include <cstdint>
 #include <limits>

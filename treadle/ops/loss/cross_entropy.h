@@ -1,5 +1,5 @@
 /// Softmax cross-entropy with integer labels.
-#pragma once
+#pragma once  // public
 
 #include <string>
 

@@ -1,5 +1,5 @@
 /// Mean squared error.
-#pragma once
+#pragma once  // public
 
 #include <string>
 

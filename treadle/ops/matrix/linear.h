@@ -1,5 +1,5 @@
 /// Affine map of the last axis: the arithmetic of a fully connected layer.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 #include "treadle/ops/matrix/linear_options.h"

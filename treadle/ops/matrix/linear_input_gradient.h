@@ -1,5 +1,5 @@
 /// The gradient of a linear layer's input, where it is wanted only at elements that are not zero.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 

@@ -1,5 +1,5 @@
 /// The gradient of a linear layer's parameters and plain SGD in one pass over them.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 #include "treadle/ops/matrix/linear_options.h"

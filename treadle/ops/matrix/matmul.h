@@ -1,5 +1,5 @@
 /// Matrix product.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 

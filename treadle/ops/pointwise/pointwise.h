@@ -7,7 +7,7 @@
 /// PyTorch: a tensor of rank 0 or a number raises another tensor's dtype only to a higher category. Gradients
 /// come back in each operand's own dtype. Integers wrap, also a number that its tensor's dtype does not hold:
 /// u8 1 + 300 is 45. A fraction is rounded to the half types before it is used.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/scalar.h"
 #include "treadle/core/tensor.h"

@@ -1,5 +1,5 @@
 /// The gradient of relu, for ops that end in it and for whoever times it apart from a graph.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 

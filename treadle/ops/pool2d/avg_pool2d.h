@@ -1,5 +1,5 @@
 /// Two-dimensional average-pooling.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 #include "treadle/ops/pool2d/avg_pool2d_options.h"

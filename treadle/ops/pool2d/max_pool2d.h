@@ -1,5 +1,5 @@
 /// Two-dimensional max-pooling.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 #include "treadle/ops/pool2d/max_pool2d_options.h"

@@ -6,7 +6,7 @@
 /// ulp of z. In a compiled function each replay goes on in the default generator's sequence. The position of
 /// another generator is fixed there: right for one that the function makes, noticed at the second call for
 /// one that it captures.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/random.h"
 #include "treadle/core/tensor.h"

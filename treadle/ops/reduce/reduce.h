@@ -1,5 +1,5 @@
 /// Reductions over any axes, and the sum that undoes broadcasting.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 

@@ -1,6 +1,6 @@
 /// Softmax and its logarithm along one axis, computed from x minus its maximum, so that no exponential
 /// overflows.
-#pragma once
+#pragma once  // public
 
 #include "treadle/core/tensor.h"
 

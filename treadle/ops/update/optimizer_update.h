@@ -7,7 +7,7 @@
 /// The `_all` functions update any number of parameters of one dtype by one call, with the same bits as one
 /// call for each. `groups` repeats the operands of the single update for each parameter: p, g and what the
 /// optimiser keeps.
-#pragma once
+#pragma once  // public
 
 #include <vector>
 

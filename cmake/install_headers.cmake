@@ -1,0 +1,49 @@
+# Installs the public interface: the headers below SOURCE/treadle that say `#pragma once  // public`, all of Treadle's that
+# they include, and treadle/treadle.h, which includes the public ones. Runs at installation, when the sources are as they
+# are; TO is the folder for headers.
+
+cmake_policy(VERSION 3.25)  # an installation has none of its own
+
+function(public_headers result)
+  file(GLOB_RECURSE headers RELATIVE ${SOURCE} ${SOURCE}/treadle/*.h)
+  set(marked)
+  foreach(header ${headers})
+    file(STRINGS ${SOURCE}/${header} mark REGEX "^#pragma once  // public$" LIMIT_COUNT 1)
+    if(mark)
+      list(APPEND marked ${header})
+    endif()
+  endforeach()
+  list(SORT marked)
+  set(${result} ${marked} PARENT_SCOPE)
+endfunction()
+
+# with_includes(RESULT HEADER…): the headers and those that they include, directly or not.
+function(with_includes result)
+  set(waiting ${ARGN})
+  set(all)
+  while(waiting)
+    list(POP_FRONT waiting header)
+    if(header IN_LIST all)
+      continue()
+    endif()
+    list(APPEND all ${header})
+    file(STRINGS ${SOURCE}/${header} lines REGEX "^#include \"treadle/")
+    foreach(line ${lines})
+      string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" included ${line})
+      list(APPEND waiting ${included})
+    endforeach()
+  endwhile()
+  set(${result} ${all} PARENT_SCOPE)
+endfunction()
+
+public_headers(public)
+with_includes(installed ${public})
+foreach(header ${installed})
+  cmake_path(GET header PARENT_PATH folder)
+  file(INSTALL ${SOURCE}/${header} DESTINATION ${TO}/${folder})
+endforeach()
+
+list(TRANSFORM public REPLACE "(.+)" "#include \"\\1\"" OUTPUT_VARIABLE includes)
+list(JOIN includes "\n" includes)
+file(WRITE ${BUILD}/treadle.h "/// The whole public interface of the library.\n#pragma once\n\n${includes}\n")
+file(INSTALL ${BUILD}/treadle.h DESTINATION ${TO}/treadle)
