@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-install(TARGETS treadle EXPORT treadle-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS treadle treadle_built_ins EXPORT treadle-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS treadle_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET treadle-onednn)
   install(TARGETS treadle-onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/treadle)  # beside libtreadle.so, where the engine looks
