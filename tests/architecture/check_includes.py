@@ -27,7 +27,7 @@ ALLOWED = {
     "kernels": {"simt"},
     "graph": FOUNDATION,
     "simd": FOUNDATION,
-    "cuda": FOUNDATION,
+    "cuda": TENSORS,
     "ops": FOUNDATION | {"graph", "simt", "kernels", "simd"},
     "engines": TENSORS,
     "compile": TENSORS | {"formats"},
@@ -44,7 +44,7 @@ ALLOWED = {
     "examples": APPLICATION | {"serve", "distributed"},
     "lab": APPLICATION | {"kernels"},
     "bench": APPLICATION | {"kernels", "serve", "distributed"},
-    "tests": APPLICATION | {"kernels", "simd", "cuda", "serve", "distributed", "cli"},
+    "tests": APPLICATION | {"kernels", "simd", "serve", "distributed", "cli"},
 }
 
 # Single headers that a folder may include although it may not include the rest of that folder.
@@ -56,7 +56,7 @@ ALLOWED_FILES = {
 ROOMS = {"": {".h", ".cpp"}, "cpu": {".h", ".cpp"}, "cuda": {".h", ".cu", ".cuh"}}
 SHARED_SUFFIXES = {".h", ".cuh"}
 # Who may include what lies in the cpu/ or cuda/ of a family. The loops of simd/ and Highway are for cpu/ alone.
-ROOM_USERS = {"ops", "engines", "tests"}
+ROOM_USERS = {"ops", "engines", "cuda", "tests"}
 CPU_ONLY = ("treadle/simd/", "hwy/")
 REGISTERS = re.compile(r"^void register_\w+\(Registry", re.MULTILINE)
 
@@ -80,8 +80,8 @@ EXTERNAL = {
     "hwy/": {"simd", "ops", "engines", "cli"},
     "dnnl": {"engines"},
     "oneapi/": {"engines"},
-    "cublas": {"engines"},
-    "cudnn": {"engines"},
+    "cublas": {"cuda"},
+    "cudnn": {"cuda"},
     "nanobind/": {"python"},
     "boost/": {"serve", "simt"},
     "gtest/": set(),
@@ -308,6 +308,9 @@ SELF_TEST = [
     ("treadle/ops/matrix/matmul.cpp", '#include "treadle/nn/linear.h"', "ops → nn"),
     ("treadle/ops/pointwise/relu.cpp", '  #  include <treadle/engines/onednn/conv2d.h>', "nothing includes engines"),
     ("treadle/ops/pointwise/pool.h", '#include "treadle/treadle.h"', "umbrella"),
+    ("treadle/cuda/cublas/matmul.cpp", "#include <cublas_v2.h>", None),
+    ("treadle/compile/graphs.cpp", '#include "treadle/cuda/cublas/cublas.h"', "compile → cuda"),
+    ("tests/cuda/graphs_test.cpp", '#include "treadle/cuda/cublas/cublas.h"', "tests → cuda"),
     ("treadle/engines/onednn/conv2d.cpp", '#include "treadle/ops/conv2d/conv2d.h"', None),
     ("treadle/engines/onednn/pool.cpp", '#include "treadle/engines/highway/simd.h"', "engines do not know"),
     ("treadle/engines/highway/relu.cpp", '#include "treadle/nn/linear.h"', "engines → nn"),
@@ -348,7 +351,7 @@ SELF_TEST = [
     ("treadle/ops/conv2d/cpu/sums.cpp", "void register_conv2d_cpu_sums(Registry& registry) {}", "sums.h keeps the build"),
     ("treadle/ops/conv2d/cpu/rows.cpp", "void register_conv2d_cpu_rows(Registry& registry) {}", None),
     ("treadle/ops/undeclared/cpu/loop.cpp", "", "ops/undeclared declares no op"),
-    ("treadle/nn/conv2d.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', "family's cpu/ is for engines, ops, tests"),
+    ("treadle/nn/conv2d.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', "family's cpu/ is for cuda, engines, ops, tests"),
     ("treadle/engines/onednn/matmul.cpp", '#include "treadle/ops/matrix/cpu/blocks.h"', None),
     ("tests/ops/planes_test.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', None),
     ("tests/ops/engine_test.cpp", '#include "treadle/engines/onednn/conv2d.h"', "nothing includes engines"),

@@ -2,7 +2,7 @@
 #include <limits>
 #include <mutex>
 
-#include "treadle/engines/cublas/functions.h"
+#include "treadle/cuda/cublas/functions.h"
 #include "treadle/ops/matrix/cuda/linear_bias.h"
 #include "treadle/ops/matrix/matrix_product.h"
 

@@ -1,4 +1,4 @@
-#include "treadle/engines/cublas/cublas.h"
+#include "treadle/cuda/cublas/cublas.h"
 
 #include <cuda_runtime_api.h>
 
@@ -6,7 +6,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/core/shared_library.h"
-#include "treadle/engines/cublas/functions.h"
+#include "treadle/cuda/cublas/functions.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle::cublas {

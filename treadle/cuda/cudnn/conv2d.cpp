@@ -1,6 +1,6 @@
 // conv2d and its gradients by cuDNN's convolution functions. Descriptors and the chosen algorithm are kept
 // for the next call of the same kind.
-#include "treadle/engines/cudnn/functions.h"
+#include "treadle/cuda/cudnn/functions.h"
 #include "treadle/graph/variant.h"
 
 #if __has_include(<cudnn.h>)

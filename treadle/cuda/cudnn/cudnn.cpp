@@ -1,10 +1,10 @@
-#include "treadle/engines/cudnn/cudnn.h"
+#include "treadle/cuda/cudnn/cudnn.h"
 
 #include <map>
 
 #include "treadle/core/error.h"
 #include "treadle/core/shared_library.h"
-#include "treadle/engines/cudnn/functions.h"
+#include "treadle/cuda/cudnn/functions.h"
 #include "treadle/graph/registry.h"
 
 #if __has_include(<cudnn.h>)
