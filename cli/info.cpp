@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/standard_output.h"
 #include "treadle/core/parallel_for.h"
+#include "treadle/core/plugin.h"
 #include "treadle/core/runtime.h"
 #include "treadle/core/version.h"
 #include "treadle/graph/registry.h"
@@ -22,32 +23,44 @@ Entry device_entry(Device device) {
   return entry;
 }
 
+Entry engine_entry(Engine engine) {
+  return {"engine", std::string(name_of(engine)), absence_of(engine),
+          engine == Engine::own ? "Treadle's kernels" : std::string(name_of(device_of(engine)))};
+}
+
 std::vector<Entry> entries() {
-  std::vector<Entry> list{device_entry(kCpu), device_entry(kSimt)};
-  int cards = device_count(DeviceKind::cuda);
-  for (int i = 0; i < std::max(cards, 1); ++i) list.push_back(device_entry({DeviceKind::cuda, i}));
-  list.push_back({"engine", "own", "", "Treadle's kernels"});
-  for (Engine engine : {Engine::onednn, Engine::cublas, Engine::cudnn})
-    list.push_back({"engine", std::string(name_of(engine)), absence_of(engine),
-                    engine == Engine::onednn ? "cpu" : "cuda"});
+  std::vector<Entry> list;
+  for (DeviceKind kind : kAllDeviceKinds)
+    for (int i = 0; i < std::max(device_count(kind), 1); ++i) list.push_back(device_entry({kind, i}));
+  for (Engine engine : kAllEngines) list.push_back(engine_entry(engine));
+  for (const Plugin& plugin : known_plugins())  // known by now: their devices and engines were asked for
+    list.push_back({"plugin", plugin.name, plugin.absence, plugin.file});
   return list;
+}
+
+/// Those of one kind.
+nlohmann::json to_json(const std::vector<Entry>& list, std::string_view kind) {
+  nlohmann::json entries = nlohmann::json::array();
+  for (const Entry& e : list)
+    if (e.kind == kind)
+      entries.push_back({{"name", e.name},
+                         {"available", e.reason.empty()},
+                         {"reason", e.reason},
+                         {"description", e.detail}});
+  return entries;
 }
 
 int run(bool as_json) {
   auto list = entries();
   std::string chosen = to_string(device_named("auto"));
   if (as_json) {
-    nlohmann::json devices = nlohmann::json::array(), engines = nlohmann::json::array();
-    for (auto& e : list)
-      (e.kind == "device" ? devices : engines)
-          .push_back({{"name", e.name},
-                      {"available", e.reason.empty()},
-                      {"reason", e.reason},
-                      {"description", e.detail}});
-    nlohmann::json object = {
-        {"version", version()}, {"threads", num_threads()}, {"threads_decided_by", default_threads().reason},
-        {"auto", chosen},       {"devices", devices},       {"engines", engines}};
-    print_json(object);
+    print_json(nlohmann::json{{"version", version()},
+                              {"threads", num_threads()},
+                              {"threads_decided_by", default_threads().reason},
+                              {"auto", chosen},
+                              {"devices", to_json(list, "device")},
+                              {"engines", to_json(list, "engine")},
+                              {"plugins", to_json(list, "plugin")}});
     return kSuccess;
   }
   fmt::print("treadle {}, {} threads ({})\n", version(), num_threads(), default_threads().reason);

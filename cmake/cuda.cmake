@@ -1,7 +1,7 @@
 # Turns the CUDA language on: sm_90a code, and PTX for compute_75 that any later card can translate.
 find_program(NVCC nvcc HINTS /usr/local/cuda/bin)
 if(NOT NVCC)
-  message(WARNING "CUDA part: left out; nvcc (CUDA 13) is neither in PATH nor in /usr/local/cuda/bin")
+  message(WARNING "CUDA plugin: left out; nvcc (CUDA 13) is neither in PATH nor in /usr/local/cuda/bin")
   set(TREADLE_CUDA OFF)
   return()
 endif()

@@ -4,9 +4,11 @@ include(GNUInstallDirs)
 
 install(TARGETS treadle treadle_built_ins EXPORT treadle-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS treadle_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(TARGET treadle-onednn)
-  install(TARGETS treadle-onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/treadle)  # beside libtreadle.so, where the engine looks
-endif()
+foreach(plugin treadle-onednn treadle-cuda)
+  if(TARGET ${plugin})
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/treadle)  # where core/plugin.cpp looks
+  endif()
+endforeach()
 install(CODE "set(SOURCE \"${PROJECT_SOURCE_DIR}\")
 set(BUILD \"${PROJECT_BINARY_DIR}\")
 set(TO \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}\")")

@@ -1,4 +1,5 @@
-# Writes registry.cpp: the calls that register every op, variant, engine and device, from the folders as they are.
+# Writes the calls that register every op, variant, engine and device, from the folders as they are: registry.cpp for the
+# library, and a file of that kind for each plugin that brings a device.
 # A static object per file would be simpler and is dropped silently when the library is linked statically.
 
 # names_in(RESULT PATTERN…): file names without extension, sorted.
@@ -41,36 +42,54 @@ macro(append_calls namespace)
   endforeach()
 endmacro()
 
-function(write_registration file source_folder)
-  ops_in(ops ${source_folder}/ops cpp)
+# append_kernels(TARGET SOURCE_FOLDER): those of all .cu files in the namespace of TARGET, and TARGET's device.
+macro(append_kernels target source_folder)
   ops_in(kernels ${source_folder}/ops cu)
-  append_calls(ops ${ops})
-  append_calls(simt ${kernels})
-  file(GLOB engines RELATIVE ${source_folder}/engines CONFIGURE_DEPENDS ${source_folder}/engines/*)
-  set(engine_folders engines/onednn)
-  if(TREADLE_CUDA)
-    append_calls(cuda ${kernels})
-    list(APPEND engine_folders cuda/cublas cuda/cudnn)
-  endif()
-  foreach(folder ${engine_folders})
-    get_filename_component(engine ${folder} NAME)
-    names_in(names ${source_folder}/${folder}/*.cpp)
+  append_calls(${target} ${kernels})
+  string(APPEND declarations "namespace ${target} { void register_device(); }\n")
+  string(APPEND calls "    ${target}::register_device();\n")
+endmacro()
+
+# append_engines(FOLDER): those of all files in the folders of FOLDER, each of which is a library's and a namespace.
+macro(append_engines folder)
+  file(GLOB engines RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*)
+  foreach(engine ${engines})
+    names_in(names ${folder}/${engine}/*.cpp)
     append_calls(${engine} ${names})
   endforeach()
+endmacro()
+
+# write_plugin_registration(FILE TARGET SOURCE_FOLDER): what libtreadle-TARGET.so brings, from the folder of that name.
+function(write_plugin_registration file target source_folder)
+  append_kernels(${target} ${source_folder})
+  append_engines(${source_folder}/${target})
+  file(CONFIGURE OUTPUT ${file} CONTENT [[// Generated from the source folders.
+#include "treadle/graph/registry.h"
+
+namespace treadle {
+@declarations@
+namespace @target@ {
+
+void register_everything(Registry& registry) {
+@calls@}
+
+}  // namespace @target@
+}  // namespace treadle
+]] @ONLY)
+endfunction()
+
+function(write_registration file source_folder)
+  ops_in(ops ${source_folder}/ops cpp)
+  append_calls(ops ${ops})
+  append_kernels(simt ${source_folder})
+  append_engines(${source_folder}/engines)
   string(APPEND declarations "namespace cpu { void limit_dispatch(); }\n")
   string(APPEND calls "    cpu::limit_dispatch();\n")
-  set(devices simt)
-  if(TREADLE_CUDA)
-    list(APPEND devices cuda)
-  endif()
-  foreach(device ${devices})
-    string(APPEND declarations "namespace ${device} { void register_device(); }\n")
-    string(APPEND calls "    ${device}::register_device();\n")
-  endforeach()
   file(CONFIGURE OUTPUT ${file} CONTENT [[// Generated from the source folders.
 #include <mutex>
 
 #include "treadle/core/runtime.h"
+#include "treadle/graph/device_plugin.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle {
@@ -79,7 +98,8 @@ void register_everything() {
   static std::once_flag once;
   std::call_once(once, [] {
     Registry& registry = detail::mutable_registry();
-@calls@    registry.finish();
+@calls@    open_device_plugins(registry);
+    registry.finish();
   });
 }
 

@@ -309,6 +309,7 @@ SELF_TEST = [
     ("treadle/ops/pointwise/relu.cpp", '  #  include <treadle/engines/onednn/conv2d.h>', "nothing includes engines"),
     ("treadle/ops/pointwise/pool.h", '#include "treadle/treadle.h"', "umbrella"),
     ("treadle/cuda/cublas/matmul.cpp", "#include <cublas_v2.h>", None),
+    ("treadle/cuda/plugin.cpp", '#include "treadle/graph/device_plugin.h"', None),
     ("treadle/compile/graphs.cpp", '#include "treadle/cuda/cublas/cublas.h"', "compile → cuda"),
     ("tests/cuda/graphs_test.cpp", '#include "treadle/cuda/cublas/cublas.h"', "tests → cuda"),
     ("treadle/engines/onednn/conv2d.cpp", '#include "treadle/ops/conv2d/conv2d.h"', None),

@@ -47,6 +47,21 @@ class Usage(TrainingTest):
 
 
 class Tables(TrainingTest):
+    def test_info_names_the_plugins_and_says_why_one_is_not_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken = Path(folder, "libtreadle-cuda.so")
+            broken.write_text("not a library", encoding="utf-8")
+            info = json.loads(run("info", "--json", environment={"TREADLE_PLUGINS": folder}).stdout)
+        plugins = {plugin["name"]: plugin for plugin in info["plugins"]}
+        self.assertEqual(set(plugins), {"cuda", "onednn"})
+        self.assertFalse(plugins["cuda"]["available"])
+        self.assertEqual(plugins["cuda"]["description"], str(broken))
+        self.assertIn("cannot be opened", plugins["cuda"]["reason"])
+        reasons = {entry["name"]: entry["reason"] for entry in info["devices"] + info["engines"]}
+        self.assertEqual(reasons["cuda:0"], plugins["cuda"]["reason"])
+        for library in ("cuBLAS", "cuDNN"):
+            self.assertIn(plugins["cuda"]["reason"], reasons[library])
+
     def test_info_says_what_is_there_and_why_not(self):
         info = json.loads(run("info", "--json").stdout)
         names = {entry["name"]: entry for entry in info["devices"] + info["engines"]}

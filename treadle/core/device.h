@@ -10,6 +10,7 @@
 namespace treadle {
 
 enum class DeviceKind : uint8_t { cpu, simt, cuda };
+inline constexpr DeviceKind kAllDeviceKinds[] = {DeviceKind::cpu, DeviceKind::simt, DeviceKind::cuda};
 
 /// `cpu`, `simt` (the CUDA kernels on the CPU) or `cuda:N`. Of cpu and simt there is one each, with index 0.
 struct Device {

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include "treadle/core/error.h"
 #include "treadle/core/simd_limit.h"
@@ -49,21 +51,24 @@ class CpuRuntime final : public Runtime {
 };
 
 DeviceProvider& provider(DeviceKind kind) {
-  static DeviceProvider providers[3] = {{[] { return 1; }, [] { return std::string(); },
-                                         [](int) -> Runtime& {
-                                           static auto& cpu = *new CpuRuntime;
-                                           return cpu;
-                                         }},
-                                        {},
-                                        {}};
+  static DeviceProvider providers[std::size(kAllDeviceKinds)] = {
+      {[] { return 1; }, [] { return std::string(); },
+       [](int) -> Runtime& {
+         static auto& cpu = *new CpuRuntime;
+         return cpu;
+       }},
+      {},
+      {}};
   return providers[int(kind)];
 }
 
 }  // namespace
 
-std::unique_ptr<CapturedGraph> Runtime::capture(const std::function<void()>&) { return nullptr; }
+void register_device(DeviceKind kind, DeviceProvider new_provider) {
+  provider(kind) = std::move(new_provider);
+}
 
-void register_device(DeviceKind kind, DeviceProvider new_provider) { provider(kind) = new_provider; }
+bool is_registered(DeviceKind kind) { return provider(kind).count != nullptr; }
 
 int device_count(DeviceKind kind) {
   if (kind != DeviceKind::cpu) register_everything();

@@ -46,7 +46,7 @@ class TREADLE_API Runtime {
   /// and another capture throw DeviceError; after device memory was freed, capture() throws it at the end. So
   /// `work` should have run once before: libraries allocate at their first call. Other threads may go on
   /// using the device. What `work` throws passes through, and nothing is recorded.
-  virtual std::unique_ptr<CapturedGraph> capture(const std::function<void()>& work);
+  virtual std::unique_ptr<CapturedGraph> capture(const std::function<void()>& /*work*/) { return nullptr; }
   /// Whether freed blocks may be kept and handed out again.
   virtual bool caches() const { return true; }
   /// Whether the host can read this device's memory directly.
@@ -67,10 +67,12 @@ TREADLE_API int device_count(DeviceKind kind);
 /// One kind of device: made known by register_everything(), asked once, on first use.
 struct DeviceProvider {
   int (*count)() = nullptr;
-  std::string (*why_absent)() = nullptr;
+  std::function<std::string()> why_absent;
   Runtime& (*get)(int index) = nullptr;
 };
 TREADLE_API void register_device(DeviceKind kind, DeviceProvider provider);
+/// Whether a kind of device has been made known, be it only as absent.
+bool is_registered(DeviceKind kind);
 
 /// Registers every op, variant, engine and device that was linked; generated from the folders. Runs once.
 TREADLE_API void register_everything();

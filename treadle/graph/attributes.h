@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <typeinfo>
 #include <utility>
 
 #include "treadle/core/export.h"
@@ -16,14 +17,14 @@ class Attributes {
   static Attributes of(Options options) {
     Attributes attributes;
     attributes.data_ = std::make_shared<const Options>(std::move(options));
-    attributes.tag_ = &tag<Options>;
+    attributes.type_ = &typeid(Options);
     return attributes;
   }
 
   /// The options; an op asks only for the type it was declared with.
   template <class Options>
   const Options& as() const {
-    if (tag_ != &tag<Options>) throw_wrong_type();
+    if (!holds(typeid(Options))) throw_wrong_type();
     return *static_cast<const Options*>(data_.get());
   }
 
@@ -31,12 +32,12 @@ class Attributes {
   explicit operator bool() const { return data_ != nullptr; }
 
  private:
-  template <class Options>
-  static inline char tag = 0;
+  /// A plugin has type descriptions of its own, of equal names.
+  bool holds(const std::type_info& type) const { return type_ == &type || (type_ && *type_ == type); }
   [[noreturn]] TREADLE_API static void throw_wrong_type();
 
   std::shared_ptr<const void> data_;
-  const void* tag_ = nullptr;
+  const std::type_info* type_ = nullptr;
 };
 
 }  // namespace treadle

@@ -6,8 +6,6 @@
 
 namespace treadle {
 
-void Attributes::throw_wrong_type() { throw ValueError("an op was given the options of another op"); }
-
 std::string to_string(const OptionValue& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
 }

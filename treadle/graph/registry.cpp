@@ -22,6 +22,10 @@ void add_variant(Registry& registry, const char* op, const Variant& variant) {
   registry.add_variant(op, variant);
 }
 
+void add_engine(Registry& registry, Engine engine, EngineAbsence absence) {
+  registry.add_engine(engine, absence);
+}
+
 bool Registry::contains(const std::string& name) const { return ops_.count(name) != 0; }
 
 const Op& Registry::find(const std::string& name) const {
@@ -42,9 +46,9 @@ std::vector<const Op*> Registry::ops() const {
 
 std::string Registry::engine_absence(Engine engine) const {
   if (engine == Engine::own) return "";
-  auto found = engines_.find(engine);
-  return found == engines_.end() ? fmt::format("this build has no {} support", name_of(engine))
-                                 : found->second();
+  if (auto found = engines_.find(engine); found != engines_.end()) return found->second();
+  return fmt::format("it comes with the device {}: {}", name_of(device_of(engine)),
+                     absence_of(Device{device_of(engine), 0}));
 }
 
 void Registry::finish() {

@@ -11,14 +11,16 @@
 
 namespace treadle {
 
+/// Says why an engine cannot be used; empty when it can.
+using EngineAbsence = std::string (*)();
+
 class TREADLE_API Registry {
  public:
   /// Declares an op. Throws ValueError when the name is taken.
   Op& add(Op op);
   void add_variant(const std::string& op, const Variant& variant);
-  /// Makes an engine known, with the reason why its library cannot be used (empty when it can), asked when
-  /// needed.
-  void add_engine(Engine engine, std::string (*absence)()) { engines_[engine] = absence; }
+  /// Makes an engine known; `absence` is asked when needed.
+  void add_engine(Engine engine, EngineAbsence absence) { engines_[engine] = absence; }
   std::string engine_absence(Engine engine) const;
   void add_fusion(ChainFusion fusion) { chain_fusions_.push_back(std::move(fusion)); }
   void add_fusion(StepFusion fusion) { step_fusions_.push_back(std::move(fusion)); }
@@ -43,7 +45,7 @@ class TREADLE_API Registry {
  private:
   std::map<std::string, std::unique_ptr<Op>> ops_;
   std::vector<std::pair<std::string, Variant>> waiting_;
-  std::map<Engine, std::string (*)()> engines_;
+  std::map<Engine, EngineAbsence> engines_;
   std::vector<ChainFusion> chain_fusions_;
   std::vector<StepFusion> step_fusions_;
   Tensor (*accumulate_)(const Tensor&, const Tensor&) = nullptr;
@@ -52,6 +54,9 @@ class TREADLE_API Registry {
 
 /// The process's registry, filled on first use.
 TREADLE_API const Registry& registry();
+
+/// As Registry::add_engine, for code that may lie in a plugin: see device_plugin.h.
+TREADLE_API void add_engine(Registry& registry, Engine engine, EngineAbsence absence);
 
 /// Why an engine cannot be used; empty when it can.
 TREADLE_API std::string absence_of(Engine engine);

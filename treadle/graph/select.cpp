@@ -2,6 +2,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/core/nearest_name.h"
+#include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
 
 namespace treadle {
@@ -39,6 +40,10 @@ std::vector<const Variant*> applicable_variants(const Op& op, const Call& call, 
   for (const Variant& variant : op.variants)
     if (variant.device == device && (!variant.when || variant.when(call))) list.push_back(&variant);
   return list;
+}
+
+void run_preferred(const char* op, const Call& call, DeviceKind device) {
+  select_variant(op_named(op), call, device).run(call);
 }
 
 const Variant& select_variant(const Op& op, const Call& call, DeviceKind device) {

@@ -14,10 +14,16 @@ namespace treadle {
 
 /// Whose code a variant runs: Treadle's own, or a library's.
 enum class Engine : uint8_t { own, onednn, cublas, cudnn };
+inline constexpr Engine kAllEngines[] = {Engine::own, Engine::onednn, Engine::cublas, Engine::cudnn};
 
 constexpr std::string_view name_of(Engine engine) {
   constexpr std::string_view names[] = {"own", "oneDNN", "cuBLAS", "cuDNN"};
   return names[int(engine)];
+}
+
+/// The kind of device that a library's variants are for.
+constexpr DeviceKind device_of(Engine library) {
+  return library == Engine::cublas || library == Engine::cudnn ? DeviceKind::cuda : DeviceKind::cpu;
 }
 
 /// Memory for what is made of some inputs alone, and whether it still holds what an earlier call left there.
@@ -94,5 +100,9 @@ class Registry;
 
 /// Adds a variant to the op of that name. Registration order does not matter.
 TREADLE_API void add_variant(Registry& registry, const char* op, const Variant& variant);
+
+/// Runs the variant of another op that the settings prefer for such a call; for variants that are a step or
+/// two of others.
+TREADLE_API void run_preferred(const char* op, const Call& call, DeviceKind device);
 
 }  // namespace treadle

@@ -22,7 +22,7 @@ thread_local Capture* this_threads_capture = nullptr;
 
 Capture::~Capture() {
   this_threads_capture = nullptr;
-  for (void* memory : freed) runtime(kSimt).free(memory);
+  for (void* memory : freed) simt_free_or_log(memory);
 }
 
 bool is_inside(const void* address, const void* begin, size_t size) {

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "treadle/core/error.h"
+#include "treadle/core/log.h"
 
 namespace treadle::simt {
 namespace {
@@ -124,6 +125,14 @@ void* simt_allocate(size_t bytes) { return arena().allocate(bytes); }
 
 void simt_free(void* memory) {
   if (memory != nullptr) arena().free(memory);
+}
+
+void simt_free_or_log(void* memory) noexcept {
+  try {
+    simt_free(memory);
+  } catch (const Error& error) {
+    log(LogLevel::warning, error.what());
+  }
 }
 
 std::vector<GuardViolation> check_guards() { return arena().check(); }

@@ -22,6 +22,9 @@ TREADLE_API void* simt_allocate(size_t bytes);
 /// also when `memory` is no live block.
 TREADLE_API void simt_free(void* memory);
 
+/// The same for those who must not throw: what it throws is logged.
+void simt_free_or_log(void* memory) noexcept;
+
 /// A write outside a block: the one nearest to it on that side.
 struct TREADLE_API GuardViolation {
   const void* block;

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "treadle/core/error.h"
-#include "treadle/core/log.h"
 #include "treadle/core/runtime.h"
 #include "treadle/simt/executor.h"
 #include "treadle/simt/graph.h"
@@ -20,12 +19,7 @@ class SimtRuntime final : public Runtime {
   }
   /// A kernel wrote beside its block: this must not throw, so it is logged; tests ask check_guards().
   void free(void* memory) noexcept override {
-    if (postpone_free(memory)) return;
-    try {
-      simt_free(memory);
-    } catch (const Error& error) {
-      log(LogLevel::warning, error.what());
-    }
+    if (!postpone_free(memory)) simt_free_or_log(memory);
   }
   void copy_from_host(void* target, const void* source, size_t bytes) override {
     refuse_while_capturing("copies from the host");

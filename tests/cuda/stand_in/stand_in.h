@@ -17,7 +17,7 @@
 #include <functional>
 #include <string>
 
-#define TREADLE_STAND_IN __attribute__((visibility("default")))
+#include "tests/cuda/stand_in/work.h"
 
 namespace treadle::stand_in {
 

@@ -94,7 +94,7 @@ void check(cublasStatus_t status, const char* what) {
                        functions()->status_string(status));
 }
 
-void register_cublas(Registry& registry) { registry.add_engine(Engine::cublas, cublas_absence); }
+void register_cublas(Registry& registry) { add_engine(registry, Engine::cublas, cublas_absence); }
 
 }  // namespace treadle::cublas
 

@@ -3,11 +3,9 @@
 
 #include <string>
 
-#include "treadle/core/export.h"
-
 namespace treadle {
 
 /// Empty when cuBLAS can be used, else one sentence saying why not.
-TREADLE_API std::string cublas_absence();
+std::string cublas_absence();
 
 }  // namespace treadle

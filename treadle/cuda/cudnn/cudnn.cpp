@@ -103,6 +103,6 @@ std::string treadle::cudnn_absence() { return "this program was built without cu
 
 namespace treadle::cudnn {
 
-void register_cudnn(Registry& registry) { registry.add_engine(Engine::cudnn, cudnn_absence); }
+void register_cudnn(Registry& registry) { add_engine(registry, Engine::cudnn, cudnn_absence); }
 
 }  // namespace treadle::cudnn

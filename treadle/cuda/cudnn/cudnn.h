@@ -3,11 +3,9 @@
 
 #include <string>
 
-#include "treadle/core/export.h"
-
 namespace treadle {
 
 /// Empty when cuDNN can be used, else one sentence saying why not.
-TREADLE_API std::string cudnn_absence();
+std::string cudnn_absence();
 
 }  // namespace treadle

@@ -1,84 +1,23 @@
 #include "treadle/engines/onednn/onednn.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <vector>
 
 #include "treadle/core/error.h"
+#include "treadle/core/plugin.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle {
 namespace onednn {
 namespace {
 
-constexpr const char* kFile = "libtreadle-onednn.so";
-
-/// The folder of the file that holds this code: the library, or the program it was linked into.
-std::filesystem::path folder_of_this_code() {
-  Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&api), &info) || !info.dli_fname) return {};
-  return std::filesystem::path(info.dli_fname).parent_path();
-}
-
-std::filesystem::path folder_of_program() {
-  std::error_code failure;
-  return std::filesystem::read_symlink("/proc/self/exe", failure).parent_path();
-}
-
-std::vector<std::filesystem::path> candidates() {
-  std::vector<std::filesystem::path> files;
-  auto add = [&](const std::filesystem::path& folder) {
-    if (std::find(files.begin(), files.end(), folder / kFile) == files.end()) files.push_back(folder / kFile);
-  };
-  if (const char* folder = std::getenv("TREADLE_PLUGINS"); folder && *folder) add(folder);
-  for (const auto& folder : {folder_of_program(), folder_of_this_code()}) {
-    if (!folder.is_absolute())
-      continue;  // unknown, or how the program was called: not a place to load code from
-    add(folder);
-    add(folder.parent_path());
-    add(folder / "treadle");
-    add(folder.parent_path() / "lib" / "treadle");
-  }
-  return files;
-}
-
-struct Plugin {
-  const TreadleOnednnApi* api = nullptr;
-  std::string absence;
-};
-
-Plugin open_file(const std::filesystem::path& file) {
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) return {nullptr, std::string(dlerror())};
-  auto* table_of = reinterpret_cast<const TreadleOnednnApi* (*)(int)>(dlsym(library, "treadle_onednn_api"));
-  const TreadleOnednnApi* table = table_of ? table_of(TREADLE_ONEDNN_ABI_VERSION) : nullptr;
-  if (!table)
-    return {nullptr, fmt::format("{} does not speak version {}", file.string(), TREADLE_ONEDNN_ABI_VERSION)};
-  return {table, ""};
-}
-
-/// The first file that exists decides, so that a broken plugin is reported and not passed over.
-Plugin open_plugin() {
-  std::string searched;
-  for (const auto& file : candidates()) {
-    std::error_code failure;
-    if (std::filesystem::exists(file, failure)) return open_file(file);
-    searched.append(" ").append(file.parent_path().string());
-  }
-  return {nullptr, fmt::format("{} was not found in:{}", kFile, searched)};
-}
-
 const Plugin& plugin() {
-  static const Plugin opened = open_plugin();
+  static const Plugin& opened = open_plugin("onednn", TREADLE_ONEDNN_ABI_VERSION);
   return opened;
 }
 
 }  // namespace
 
-const TreadleOnednnApi* api() { return plugin().api; }
+const TreadleOnednnApi* api() { return static_cast<const TreadleOnednnApi*>(plugin().table); }
 
 namespace {
 
@@ -142,7 +81,7 @@ std::string onednn_version() { return onednn::api() ? onednn::api()->onednn_vers
 
 namespace onednn {
 
-void register_onednn(Registry& registry) { registry.add_engine(Engine::onednn, onednn_absence); }
+void register_onednn(Registry& registry) { add_engine(registry, Engine::onednn, onednn_absence); }
 
 }  // namespace onednn
 }  // namespace treadle

@@ -17,8 +17,7 @@ TREADLE_API std::string onednn_version();
 
 namespace onednn {
 
-/// The plugin's functions, valid until the process ends; null when it is absent. It is searched in
-/// $TREADLE_PLUGINS, beside the program and the library, and in lib/treadle of where they are installed.
+/// The plugin's functions, valid until the process ends; null when it is absent. See open_plugin.
 const TreadleOnednnApi* api();
 
 /// A view for the plugin.

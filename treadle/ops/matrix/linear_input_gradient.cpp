@@ -3,7 +3,6 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
-#include "treadle/graph/select.h"
 #include "treadle/ops/matrix/linear_input_gradient_call.h"
 
 namespace treadle {
@@ -81,13 +80,6 @@ ErrorModel error(Specs inputs, const Attributes&) {
 }
 
 }  // namespace
-
-void run_whole_input_gradient(const Call& call, DeviceKind device) {
-  static const Op& matmul = op_named("matmul");
-  static const Attributes none;
-  const Call product{call.inputs.first(2), call.outputs, none, call.stream, call.scratch};
-  select_variant(matmul, product, device).run(product);
-}
 
 namespace ops {
 

@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "tests/cuda/stand_in/work.h"
-
 using Work = std::function<void()>;
 
 struct CUstream_st {
