@@ -10,6 +10,7 @@
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
+#include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/registry.h"
 #include "treadle/models/model.h"
@@ -103,10 +104,12 @@ FakeCall fake_call(const Op& op, const TestCase& c) {
   return call;
 }
 
-/// Which of the op's variants take the call at an address.
+/// Which of the op's variants take the call at an address. Of absent devices no library is there to ask.
 std::vector<bool> takers(const Op& op, FakeCall& call, uintptr_t begin) {
   std::vector<bool> taken;
-  for (const Variant& variant : op.variants) taken.push_back(!variant.when || variant.when(call.at(begin)));
+  for (const Variant& variant : op.variants)
+    if (absence_of(Device{variant.device, 0}).empty())
+      taken.push_back(!variant.when || variant.when(call.at(begin)));
   return taken;
 }
 
