@@ -8,13 +8,12 @@ usage: check_includes.py [--self-test] [ROOT]
 Exit codes: 0 no violation, 1 violations (one per line: file:line: edge, and what is allowed), 2 usage.
 """
 
-import argparse
 import functools
-import os
 import pathlib
 import re
 import sys
-import tempfile
+
+import rule
 
 # Folder → the library folders that its files may include, beside itself. A folder that is not here is refused.
 FOUNDATION = {"core"}
@@ -90,7 +89,6 @@ EXTERNAL_ANY = {"tests", "bench"}
 
 FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "misc"}
 TOP_FOLDERS = ["treadle", "cli", "python", "examples", "lab", "bench", "tests"]
-SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".inc"}
 SOURCES_ROOT = "treadle/"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -266,25 +264,20 @@ def check_file(root, path):
             yield number, message
 
 
-def source_files(root):
-    """Paths of all sources, from the root; hidden folders, such as virtual environments, are left out."""
-    for top in TOP_FOLDERS:
-        for folder, folders, files in os.walk(root / top):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(files):
-                if pathlib.Path(name).suffix in SUFFIXES:
-                    yield pathlib.Path(folder, name).relative_to(root).as_posix()
-
-
 def is_misplaced(path):
     return folder_of(path) == "ops" and check_place(path) is not None
 
 
 def check_tree(root):
     """All violations as (path, line, message), and the number of files read."""
-    files = list(source_files(root))
+    files = list(rule.source_files(root, TOP_FOLDERS))
     violations = [(path, line, message) for path in files for line, message in check_file(root, path)]
     return violations + list(check_families(root, [path for path in files if not is_misplaced(path)])), len(files)
+
+
+def violations(root):
+    found, count = check_tree(root)
+    return [f"{path}:{line}: {message}" for path, line, message in found], f"{count} files"
 
 
 # Each file with one include, and the text that its violation must contain; None where it is allowed.
@@ -360,39 +353,20 @@ SELF_TEST = [
 
 
 def self_test():
-    """Writes a small tree with one include per file and expects exactly the violations that SELF_TEST names."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        for path, line, _ in SELF_TEST:
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(f"#pragma once\n{line}\n", encoding="utf-8")
-        found = {}
+    """Expects exactly the violations that SELF_TEST names, in a small tree with one include per file."""
+    found = {}
+    with rule.tree_of({path: f"#pragma once\n{line}\n" for path, line, _ in SELF_TEST}) as root:
         for path, _, message in check_tree(root)[0]:
             found.setdefault(path, []).append(message)
-    failures = 0
+    wrong = []
     for path, line, expected in SELF_TEST:
         messages = found.get(path, [])
         right = not messages if expected is None else len(messages) == 1 and expected in messages[0]
         if not right:
-            failures += 1
-            print(f"self-test: {path} with '{line}': expected {expected or 'no violation'}, got {messages}", file=sys.stderr)
-    print(f"architecture self-test: {len(SELF_TEST) - failures} of {len(SELF_TEST)} cases right")
-    return 1 if failures else 0
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Checks that dependencies between the folders point one way.")
-    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
-    parser.add_argument("--self-test", action="store_true", help="show that violations are caught")
-    arguments = parser.parse_args()
-    if arguments.self_test:
-        return self_test()
-    violations, count = check_tree(arguments.root)
-    for path, line, message in violations:
-        print(f"{path}:{line}: {message}", file=sys.stderr)
-    print(f"architecture: {count} files, {len(violations)} violations")
-    return 1 if violations else 0
+            wrong.append(f"self-test: {path} with '{line}': expected {expected or 'no violation'}, got {messages}")
+    return wrong, len(SELF_TEST)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    description = "Checks that dependencies between the folders point one way."
+    sys.exit(rule.run("architecture", description, violations, self_test))

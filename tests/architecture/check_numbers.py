@@ -8,13 +8,12 @@ usage: check_numbers.py [--self-test] [ROOT]
 Exit codes: 0 no violation, 1 violations (one per line: file:line), 2 usage.
 """
 
-import argparse
-import pathlib
 import re
 import sys
 
+import rule
+
 FOLDERS = ["treadle", "cli"]
-SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".inc"}
 CALL = re.compile(r"\b(sto[fd]|stold|strto[fd]|strtold|atof|v?f?scanf|v?sscanf|[sf]?printf)\b\s*\(?")
 # What is allowed, with its reason: snprintf of an integer or a text is written alike in every locale.
 ALLOWED = re.compile(r"snprintf\(.*\"[^\"%]*(%(s|d)[^\"%]*)*\"")
@@ -36,36 +35,17 @@ def is_wrong(line):
 
 
 def violations(root):
-    for folder in FOLDERS:
-        for path in sorted((root / folder).rglob("*")):
-            if path.suffix not in SUFFIXES:
-                continue
-            for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
-                if is_wrong(line):
-                    yield f"{path.relative_to(root)}:{number}: the locale changes what this does: {line.strip()}"
+    paths = list(rule.source_files(root, FOLDERS))
+    lines = [f"{path}:{number}: the locale changes what this does: {line.strip()}" for path in paths
+             for number, line in enumerate(rule.text_of(root / path).splitlines(), start=1) if is_wrong(line)]
+    return lines, f"{len(paths)} files"
 
 
 def self_test():
-    failures = [line for line, wrong in SELF_TEST if is_wrong(line) != wrong]
-    for line in failures:
-        print(f"self-test: '{line}' was judged wrongly", file=sys.stderr)
-    print(f"numbers self-test: {len(SELF_TEST) - len(failures)} of {len(SELF_TEST)} cases right")
-    return 1 if failures else 0
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Checks that numbers are read and written without the locale.")
-    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
-    parser.add_argument("--self-test", action="store_true", help="show that violations are caught")
-    arguments = parser.parse_args()
-    if arguments.self_test:
-        return self_test()
-    found = list(violations(arguments.root))
-    for line in found:
-        print(line, file=sys.stderr)
-    print(f"numbers: {len(found)} violations")
-    return 1 if found else 0
+    wrong = [f"self-test: '{line}' was judged wrongly" for line, bad in SELF_TEST if is_wrong(line) != bad]
+    return wrong, len(SELF_TEST)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    description = "Checks that numbers are read and written without the locale."
+    sys.exit(rule.run("numbers", description, violations, self_test))

@@ -9,10 +9,10 @@ usage: check_public_headers.py [--self-test] [ROOT]
 Exit codes: 0 no violation, 1 violations (one per line: file), 2 usage.
 """
 
-import argparse
 import pathlib
 import sys
-import tempfile
+
+import rule
 
 EXPORTING = {"ops", "nn", "optim", "models", "data", "train"}
 MARK = "#pragma once  // public\n"
@@ -29,10 +29,10 @@ def problem_of(path, text):
 
 
 def violations(root):
-    for path in sorted((root / "treadle").rglob("*.h")):
-        name = path.relative_to(root / "treadle")
-        if message := problem_of(name, path.read_text(encoding="utf-8", errors="replace")):
-            yield f"treadle/{name}: {message}"
+    headers = [path for path in rule.source_files(root, ["treadle"]) if path.endswith(".h")]
+    problems = ((path, problem_of(pathlib.PurePath(path).relative_to("treadle"), rule.text_of(root / path)))
+                for path in headers)
+    return [f"{path}: {problem}" for path, problem in problems if problem], f"{len(headers)} headers"
 
 
 SELF_TEST = [
@@ -46,32 +46,13 @@ SELF_TEST = [
 
 
 def self_test():
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        for name, text, _ in SELF_TEST:
-            (root / "treadle" / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / "treadle" / name).write_text(text, encoding="utf-8")
-        found = {line.split(":")[0] for line in violations(root)}
-    wrong = [name for name, _, bad in SELF_TEST if (f"treadle/{name}" in found) != bad]
-    for name in wrong:
-        print(f"self-test: treadle/{name} was judged wrongly", file=sys.stderr)
-    print(f"public headers self-test: {len(SELF_TEST) - len(wrong)} of {len(SELF_TEST)} cases right")
-    return 1 if wrong else 0
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Checks that headers which export functions are public.")
-    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
-    parser.add_argument("--self-test", action="store_true", help="show that violations are caught")
-    arguments = parser.parse_args()
-    if arguments.self_test:
-        return self_test()
-    found = list(violations(arguments.root))
-    for line in found:
-        print(line, file=sys.stderr)
-    print(f"public headers: {len(found)} violations")
-    return 1 if found else 0
+    with rule.tree_of({f"treadle/{name}": text for name, text, _ in SELF_TEST}) as root:
+        found = {line.split(":")[0] for line in violations(root)[0]}
+    wrong = [f"self-test: treadle/{name} was judged wrongly" for name, _, bad in SELF_TEST
+             if (f"treadle/{name}" in found) != bad]
+    return wrong, len(SELF_TEST)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    description = "Checks that headers which export functions are public."
+    sys.exit(rule.run("public headers", description, violations, self_test))
