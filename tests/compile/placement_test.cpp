@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/call_without_memory.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
@@ -74,38 +75,8 @@ TEST(Placement, VariantsForAlignedGradientsRunOnNoOthers) {
   }
 }
 
-/// What a signature holds of a call, all contiguous, at addresses from `begin` on.
-struct FakeCall {
-  std::vector<TensorView> views;
-  size_t inputs = 0;
-  Attributes attributes;
-
-  Call at(uintptr_t begin) {
-    for (size_t i = 0; i < views.size(); ++i)
-      if (views[i].defined()) views[i].data = reinterpret_cast<void*>(begin + i * 65536);
-    std::span<const TensorView> all(views);
-    return Call{all.first(inputs), all.subspan(inputs), attributes};
-  }
-};
-
-TensorView view_of(const TensorSpec& spec) {
-  return spec.defined ? TensorView{nullptr, spec.dtype, spec.shape, spec.strides} : TensorView{};
-}
-
-FakeCall fake_call(const Op& op, const TestCase& c) {
-  std::vector<TensorSpec> specs;
-  for (const TestInput& input : c.inputs) {
-    specs.push_back(TensorSpec::of(input.shape, input.dtype.empty() ? DType::f32 : input.dtype[0]));
-    specs.back().defined = input.defined;
-  }
-  FakeCall call{{}, specs.size(), c.attributes};
-  for (const TensorSpec& spec : specs) call.views.push_back(view_of(spec));
-  for (const TensorSpec& spec : op.infer(specs, c.attributes)) call.views.push_back(view_of(spec));
-  return call;
-}
-
 /// Which of the op's variants take the call at an address. Of absent devices no library is there to ask.
-std::vector<bool> takers(const Op& op, FakeCall& call, uintptr_t begin) {
+std::vector<bool> takers(const Op& op, CallWithoutMemory& call, uintptr_t begin) {
   std::vector<bool> taken;
   for (const Variant& variant : op.variants)
     if (absence_of(Device{variant.device, 0}).empty())
@@ -123,7 +94,7 @@ TEST(Placement, ChoicesLookAtAddressesModuloSixteenAlone) {
   for (const Op* op : registry().ops()) {
     if (!op->cases || op->direct) continue;
     for (const TestCase& c : op->cases()) {
-      FakeCall call = fake_call(*op, c);
+      CallWithoutMemory call(*op, c);
       for (uintptr_t shift : {0, 4}) {
         set_num_threads(1);
         const auto taken = takers(*op, call, 1 << 20 | shift);

@@ -3,36 +3,15 @@
 
 #include <cmath>
 
-#include "treadle/core/error.h"
-#include "treadle/graph/cost.h"
+#include "tests/call_without_memory.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle {
 namespace {
 
-/// Operands of a test case, row-major and without memory.
-std::vector<TensorSpec> specs_of(const Op& op, const TestCase& test_case) {
-  std::vector<TensorSpec> specs;
-  for (const TestInput& input : test_case.inputs) {
-    const DType tested = op.dtypes.contains(DType::f32) ? DType::f32 : DType::i64;
-    specs.push_back(TensorSpec::of(input.shape, input.dtype.empty() ? tested : input.dtype[0]));
-    specs.back().defined = input.defined;
-  }
-  return specs;
-}
-
-std::vector<TensorView> views_of(const std::vector<TensorSpec>& specs) {
-  static char memory;  // never read: an operand without an address counts as left out
-  std::vector<TensorView> views;
-  for (const TensorSpec& spec : specs)
-    views.push_back(spec.defined ? TensorView{&memory, spec.dtype, spec.shape, spec.strides} : TensorView{});
-  return views;
-}
-
 double operations_of(const Op& op, const TestCase& test_case) {
-  const auto inputs = specs_of(op, test_case);
-  const auto from = views_of(inputs), to = views_of(op.infer(inputs, test_case.attributes));
-  return op.operations(Call{from, to, test_case.attributes});
+  const DType tested = op.dtypes.contains(DType::f32) ? DType::f32 : DType::i64;
+  return op.operations(CallWithoutMemory(op, test_case, tested).at(1 << 20));
 }
 
 TEST(Declarations, EveryOpSaysWhatItCosts) {
