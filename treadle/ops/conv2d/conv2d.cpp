@@ -1,8 +1,8 @@
 #include "treadle/ops/conv2d/conv2d.h"
 
 #include "treadle/core/error.h"
-#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/conv2d/conv2d_cost.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/window_reference.h"
 
@@ -262,15 +262,9 @@ ErrorModel weight_gradient_error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(dy[0] * dy[2] * dy[3] + 1)};
 }
 
-/// Terms of one output: channels of a group times filter elements.
-double filter_terms(const TensorView& w) { return w.shape[0] ? elements(w) / double(w.shape[0]) : 0; }
-
 double operations(const Call& call) { return 2 * elements(call.output()) * filter_terms(call.input(1)); }
 double input_gradient_operations(const Call& call) {
   return 2 * elements(call.input(0)) * filter_terms(call.input(1));
-}
-double weight_gradient_operations(const Call& call) {
-  return 2 * elements(call.input(1)) * filter_terms(call.output());
 }
 
 void register_gradients(Registry& registry) {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/conv2d/conv2d_cost.h"
 #include "treadle/ops/pool2d/pool2d_shape.h"
 #include "treadle/ops/window_reference.h"
 
@@ -422,9 +422,6 @@ ErrorModel weight_gradient_error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(dy[0] * dy[2] * dy[3] + 1)};
 }
 
-/// Terms of one output of the convolution: channels of a group times filter elements.
-double filter_terms(const TensorView& w) { return w.shape[0] ? elements(w) / double(w.shape[0]) : 0; }
-
 /// The convolution is evaluated at all places that pooling looks at.
 double operations(const Call& call) {
   const auto& o = call.options<Conv2dMaxPool2dOptions>();
@@ -438,9 +435,6 @@ double operations(const Call& call) {
 /// The gradients count one place of each window.
 double input_gradient_operations(const Call& call) {
   return 2 * elements(call.input(0)) * filter_terms(call.input(2));
-}
-double weight_gradient_operations(const Call& call) {
-  return 2 * elements(call.input(1)) * filter_terms(call.output());
 }
 
 bool ends_in_relu(const Attributes& attributes) { return attributes.as<Conv2dMaxPool2dOptions>().relu; }
