@@ -4,10 +4,9 @@ include(GNUInstallDirs)
 
 install(TARGETS treadle treadle_built_ins EXPORT treadle-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS treadle_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(plugin treadle-onednn treadle-cuda)
-  if(TARGET ${plugin})
-    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/treadle)  # where core/plugin.cpp looks
-  endif()
+get_property(plugins GLOBAL PROPERTY TREADLE_PLUGINS)
+foreach(plugin ${plugins})
+  install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/treadle)  # where core/plugin.cpp looks
 endforeach()
 install(CODE "set(SOURCE \"${PROJECT_SOURCE_DIR}\")
 set(BUILD \"${PROJECT_BINARY_DIR}\")
