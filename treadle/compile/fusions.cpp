@@ -112,9 +112,9 @@ class ChainFinder {
     for (size_t i = first + 1; i < last; ++i) {
       const RecordedStep* step = step_at(i);
       if (!step) continue;
-      for (int index : mutated_inputs(*step->op, int(step->inputs.size())))
+      for (int written : mutated_values(*step))
         for (int value : step_at(first)->inputs)
-          if (value != kNoValue && buffer_of(value) == buffer_of(step->inputs[index])) return true;
+          if (value != kNoValue && buffer_of(value) == buffer_of(written)) return true;
     }
     return false;
   }
@@ -133,8 +133,8 @@ class ChainFinder {
       at = size_t(next);
     }
     if (overwritten(places.front(), places.back())) return false;
-    std::vector<ChainStep> chain;
-    for (size_t at : places) chain.push_back({step_at(at)->attributes, gradient_flows(*step_at(begin))});
+    MatchedChain chain{{}, gradient_flows(*step_at(begin))};
+    for (size_t at : places) chain.attributes.push_back(&step_at(at)->attributes);
     auto fused = fusion.fuse(chain);
     if (fused) replace(places, *fused);
     return fused.has_value();

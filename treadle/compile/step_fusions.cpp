@@ -31,9 +31,11 @@ bool apply_once(const StepFusion& fusion, StepEditor& graph, std::vector<std::st
 
 void fuse_steps(Program& program, const Recorder& recorder) {
   StepEditor graph(program, recorder);
-  for (const StepFusion& fusion : registry().step_fusions())
-    while (!is_ruled_out(fusion) && apply_once(fusion, graph, program.fusions)) {
+  for (const StepFusion& fusion : registry().step_fusions()) {
+    if (is_ruled_out(fusion)) continue;
+    while (apply_once(fusion, graph, program.fusions)) {
     }
+  }
   move_updates_early(program);
 }
 

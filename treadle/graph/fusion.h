@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,11 +15,15 @@ namespace treadle {
 /// which the header of the op has.
 using OpHandle = std::function<const Op&()>;
 
-/// One of a chain's steps. Whether a gradient flows from its result to its operands is said of the first
-/// only.
-struct ChainStep {
-  const Attributes& attributes;
-  bool gradient_flows = false;
+/// Steps that a chain was found in.
+struct MatchedChain {
+  std::vector<const Attributes*> attributes;  ///< of each step
+  bool gradient_flows = false;                ///< from the first step's result to its operands
+
+  template <class Options>
+  const Options& options(size_t step) const {
+    return attributes[step]->as<Options>();
+  }
 };
 
 /// A call of `op` that takes the place of a chain; its operands are the first step's.
@@ -35,7 +38,7 @@ struct FusedCall {
 struct ChainFusion {
   std::vector<OpHandle> chain;
   /// None where the attributes do not allow it.
-  std::function<std::optional<FusedCall>(std::span<const ChainStep> chain)> fuse;
+  std::function<std::optional<FusedCall>(const MatchedChain& chain)> fuse;
 };
 
 /// After differentiation: steps, gradients and updates among them, that fewer steps do.

@@ -11,36 +11,34 @@
 namespace treadle {
 namespace {
 
-using Chain = std::span<const ChainStep>;
-
 FusedCall call_with(const Conv2dMaxPool2dOptions& options) {
   return {&conv2d_max_pool2d_op(), Attributes::of(options)};
 }
 
 /// Without a gradient nobody asks which place was the largest.
 template <int pool, bool relu>
-std::optional<FusedCall> fuse_conv2d_and_pool(Chain chain) {
-  const auto& options = chain[pool].attributes.as<MaxPool2dOptions>();
+std::optional<FusedCall> fuse_conv2d_and_pool(const MatchedChain& chain) {
+  const auto& options = chain.options<MaxPool2dOptions>(pool);
   const bool dilated = options.dilation.height != 1 || options.dilation.width != 1;
   if (dilated || options.kernel.height * options.kernel.width > kMostPooledPlaces) return {};
-  Conv2dMaxPool2dOptions fused{chain[0].attributes.as<Conv2dOptions>(), options.kernel, options.stride,
+  Conv2dMaxPool2dOptions fused{chain.options<Conv2dOptions>(0), options.kernel, options.stride,
                                options.padding, relu};
-  fused.choice = chain[0].gradient_flows;
+  fused.choice = chain.gradient_flows;
   return call_with(fused);
 }
 
 /// ReLU and max-pooling commute: both keep order.
-std::optional<FusedCall> fuse_relu_after_pool(Chain chain) {
-  auto options = chain[0].attributes.as<Conv2dMaxPool2dOptions>();
+std::optional<FusedCall> fuse_relu_after_pool(const MatchedChain& chain) {
+  auto options = chain.options<Conv2dMaxPool2dOptions>(0);
   if (options.relu) return {};
   options.relu = true;
   return call_with(options);
 }
 
 /// A row-major copy of the result, as flatten() makes it, is written at once.
-std::optional<FusedCall> fuse_row_major_copy(Chain chain) {
-  auto options = chain[0].attributes.as<Conv2dMaxPool2dOptions>();
-  if (options.row_major || chain[1].attributes.as<CopyOptions>().layout != "row_major") return {};
+std::optional<FusedCall> fuse_row_major_copy(const MatchedChain& chain) {
+  auto options = chain.options<Conv2dMaxPool2dOptions>(0);
+  if (options.row_major || chain.options<CopyOptions>(1).layout != "row_major") return {};
   options.row_major = true;
   return call_with(options);
 }

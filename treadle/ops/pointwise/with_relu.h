@@ -82,8 +82,8 @@ void run_in_two_steps(const Call& call) {
 /// other op and ReLU in programs.
 template <class Base>
 void add(Registry& registry, const char* name, const char* summary, const OptionsSchema* options) {
-  registry.add_fusion(ChainFusion{{base<Base>, relu_op}, [name](std::span<const ChainStep> chain) {
-                                    return FusedCall{&op_named(name), chain[0].attributes};
+  registry.add_fusion(ChainFusion{{base<Base>, relu_op}, [name](const MatchedChain& chain) {
+                                    return FusedCall{&op_named(name), *chain.attributes[0]};
                                   }});
   registry.add({.name = name,
                 .summary = summary,
