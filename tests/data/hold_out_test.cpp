@@ -64,7 +64,8 @@ TEST(HoldOut, TheSeedDecides) {
   std::iota(beginning.begin(), beginning.end(), 0);
   EXPECT_NE(first, beginning);
   std::vector<int> of_an_epoch;
-  for (int64_t index : BatchSampler(1000, 100, 7).next()) of_an_epoch.push_back(int(index));
+  BatchSampler sampler(1000, 100, 7);
+  for (int64_t index : sampler.next()) of_an_epoch.push_back(int(index));
   std::sort(of_an_epoch.begin(), of_an_epoch.end());
   EXPECT_NE(first, of_an_epoch);  // an order of its own
 }

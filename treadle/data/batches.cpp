@@ -83,7 +83,7 @@ void BatchSampler::shuffle() {
   for (size_t i = order_.size() - 1; i > 0; --i) std::swap(order_[i], order_[random.below(i + 1)]);
 }
 
-std::span<const int64_t> BatchSampler::next() {
+std::span<const int64_t> BatchSampler::next() & {
   if (epoch_finished()) {
     state_ = {state_.epoch + 1, 0};
     shuffle();

@@ -49,8 +49,8 @@ class TREADLE_API BatchSampler {
   BatchSampler(int64_t size, int64_t batch_size, uint64_t seed);
 
   /// The indices of the next batch, valid until the next call; the last one of an epoch may be shorter. After
-  /// it, the next epoch begins.
-  std::span<const int64_t> next();
+  /// it, the next epoch begins. Not for a temporary sampler: the indices lie in the sampler.
+  std::span<const int64_t> next() &;
   /// Whether all batches of state().epoch have been given out.
   bool epoch_finished() const { return state_.position == size_; }
   int64_t batches_per_epoch() const { return (size_ - 1) / batch_size_ + 1; }
