@@ -12,6 +12,7 @@
 #include "cli/step_work.h"
 #include "treadle/compile/variant_choice.h"
 #include "treadle/core/error.h"
+#include "treadle/graph/op.h"
 #include "treadle/graph/settings.h"
 
 namespace treadle::cli {

@@ -11,6 +11,7 @@
 #include "cli/program_summary.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
+#include "treadle/graph/op.h"
 #include "treadle/models/model.h"
 #include "treadle/nn/summary.h"
 

@@ -57,6 +57,8 @@ SHARED_SUFFIXES = {".h", ".cuh"}
 # Who may include what lies in the cpu/ or cuda/ of a family. The loops of simd/ and Highway are for cpu/ alone.
 ROOM_USERS = {"ops", "engines", "cuda", "tests"}
 CPU_ONLY = ("treadle/simd/", "hwy/")
+# A variant sees calls, not the declarations of ops: a change of what ops declare compiles no variant again.
+DECLARATIONS = {"treadle/graph/op.h", "treadle/graph/registry.h"}
 REGISTERS = re.compile(r"^void register_\w+\(Registry", re.MULTILINE)
 
 # The one device header for .cu files. A header of kernels/ or ops/ that reaches it is device code, which only a family's
@@ -165,6 +167,8 @@ def check_room(root, path, header):
         return f"{own} → {header}: a family's cpu/ and cuda/ do not know each other"
     if header.startswith(CPU_ONLY) and own != "cpu":
         return f"ops → {header}: loops in SIMD instructions are for a family's cpu/"
+    if own and header in DECLARATIONS:
+        return f"ops → {header}: a variant sees calls, not declarations; treadle/graph/variant.h has what it needs"
     if family_of(path) and own != "cuda" and is_device_code(root, header):
         return f"ops → {header}: it includes {DEVICE_HEADER}, and device code is for a family's cuda/"
     return None
@@ -341,6 +345,9 @@ SELF_TEST = [
     ("treadle/ops/conv2d/conv2d_relu.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', "a declaration knows no variant"),
     ("treadle/ops/conv2d/conv2d_options.h", '#include "treadle/simd/gemm.h"', "are for a family's cpu/"),
     ("treadle/ops/conv2d/cuda/lanes.h", "#include <hwy/highway.h>", "are for a family's cpu/"),
+    ("treadle/ops/conv2d/cpu/taps.cpp", '#include "treadle/graph/registry.h"', "a variant sees calls, not declarations"),
+    ("treadle/ops/conv2d/cuda/taps.cu", '#include "treadle/graph/op.h"', "a variant sees calls, not declarations"),
+    ("treadle/ops/conv2d/cpu/taps.h", '#include "treadle/graph/variant.h"', None),
     ("treadle/ops/conv2d/cpu/sums.h", "", None),
     ("treadle/ops/conv2d/cpu/sums.cpp", "void register_conv2d_cpu_sums(Registry& registry) {}", "sums.h keeps the build"),
     ("treadle/ops/conv2d/cpu/rows.cpp", "void register_conv2d_cpu_rows(Registry& registry) {}", None),

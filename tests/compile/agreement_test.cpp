@@ -12,6 +12,7 @@
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/op.h"
 #include "treadle/graph/settings.h"
 #include "treadle/models/model.h"
 #include "treadle/ops/conv2d/conv2d.h"

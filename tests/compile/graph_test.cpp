@@ -4,6 +4,7 @@
 #include "treadle/compile/compile.h"
 #include "treadle/compile/instance.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/op.h"
 #include "treadle/models/model.h"
 #include "treadle/ops/fill/fill.h"
 #include "treadle/ops/layout/copy.h"

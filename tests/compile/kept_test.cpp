@@ -15,6 +15,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/op.h"
 #include "treadle/graph/settings.h"
 #include "treadle/models/model.h"
 #include "treadle/ops/fill/fill.h"

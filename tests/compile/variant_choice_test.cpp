@@ -12,6 +12,7 @@
 #include "treadle/compile/measuring.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
+#include "treadle/graph/op.h"
 #include "treadle/graph/settings.h"
 #include "treadle/ops/conv2d/conv2d_options.h"
 

@@ -1,5 +1,6 @@
 /// Which variant serves a call: the preferred one of the device, among those that the settings allow.
 #include "treadle/graph/select.h"
+#include "treadle/graph/op.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
+#include "treadle/graph/op.h"
 
 namespace treadle {
 namespace {

@@ -1,4 +1,5 @@
 #include "treadle/compile/early_updates.h"
+#include "treadle/graph/op.h"
 
 #include <algorithm>
 #include <set>

@@ -5,6 +5,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/core/log.h"
+#include "treadle/graph/op.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "treadle/compile/program.h"
+#include "treadle/graph/variant.h"
 
 namespace treadle {
 

@@ -5,6 +5,7 @@
 
 #include "treadle/compile/program.h"
 #include "treadle/core/error.h"
+#include "treadle/graph/op.h"
 
 namespace treadle {
 namespace {

@@ -8,6 +8,7 @@
 #include "treadle/compile/fusions.h"
 #include "treadle/compile/step_fusions.h"
 #include "treadle/core/error.h"
+#include "treadle/graph/op.h"
 
 namespace treadle {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "treadle/compile/recorder.h"
 #include "treadle/graph/step_graph.h"
+#include "treadle/graph/variant.h"
 
 namespace treadle {
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/op.h"
 #include "treadle/ops/fill/fill.h"
 #include "treadle/ops/layout/copy.h"
 

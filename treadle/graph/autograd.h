@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "treadle/core/tensor.h"
-#include "treadle/graph/op.h"
+#include "treadle/graph/attributes.h"
 
 namespace treadle {
+
+struct Op;
 
 /// Whether ops leave nodes in this thread.
 TREADLE_API bool gradient_mode();

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "treadle/graph/op.h"
+#include "treadle/graph/variant.h"
 
 namespace treadle {
 

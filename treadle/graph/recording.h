@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "treadle/core/tensor.h"
-#include "treadle/graph/op.h"
+#include "treadle/graph/attributes.h"
 
 namespace treadle {
+
+struct Op;
 
 class TREADLE_API Recording {
  public:

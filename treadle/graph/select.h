@@ -1,10 +1,19 @@
 /// Which variant of an op serves a call.
 #pragma once  // public
 
-#include "treadle/graph/op.h"
+#include <span>
+#include <string>
+#include <vector>
+
 #include "treadle/graph/settings.h"
+#include "treadle/graph/variant.h"
 
 namespace treadle {
+
+struct Op;
+
+/// By preference, the highest first.
+TREADLE_API std::span<const Variant> variants_of(const Op& op);
 
 /// The variant the user named, else the preferred one that applies. Throws ValueError for an unknown name or
 /// one that does not apply, DeviceError when the device has none that takes the call.

@@ -3,9 +3,12 @@
 
 #include <vector>
 
-#include "treadle/graph/op.h"
+#include "treadle/graph/attributes.h"
+#include "treadle/graph/spec.h"
 
 namespace treadle {
+
+struct Op;
 
 inline constexpr int kNoValue = -1;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "treadle/graph/op.h"
 #include "treadle/graph/settings.h"
 
 namespace treadle {

@@ -3,7 +3,7 @@
 
 #include "treadle/core/parallel_for.h"
 #include "treadle/engines/onednn/onednn.h"
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d/conv2d_options.h"
 
 namespace treadle::onednn {
@@ -121,12 +121,13 @@ bool takes_call(const Call& call) {
 
 void register_conv2d(Registry& registry) {
   auto add = [&](const char* op, void (*run)(const Call&)) {
-    registry.add_variant(op, {.name = "onednn",
-                              .device = DeviceKind::cpu,
-                              .run = run,
-                              .when = takes_call,
-                              .preference = 20,
-                              .engine = Engine::onednn});
+    add_variant(registry, op,
+                {.name = "onednn",
+                 .device = DeviceKind::cpu,
+                 .run = run,
+                 .when = takes_call,
+                 .preference = 20,
+                 .engine = Engine::onednn});
   };
   add("conv2d", run_forward);
   add("conv2d_relu", run_forward_relu);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "treadle/core/error.h"
-#include "treadle/graph/op.h"
+#include "treadle/graph/spec.h"
 #include "treadle/ops/loss/loss_options.h"
 
 namespace treadle {

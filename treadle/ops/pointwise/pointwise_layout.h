@@ -1,7 +1,7 @@
 /// The shape and layout a pointwise op's output takes.
 #pragma once
 
-#include "treadle/graph/op.h"
+#include "treadle/graph/spec.h"
 
 namespace treadle {
 

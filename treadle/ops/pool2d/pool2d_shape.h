@@ -2,7 +2,7 @@
 #pragma once
 
 #include "treadle/core/error.h"
-#include "treadle/graph/op.h"
+#include "treadle/graph/spec.h"
 #include "treadle/ops/pool2d/pool2d_geometry.h"
 
 namespace treadle {

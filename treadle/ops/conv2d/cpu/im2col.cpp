@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "treadle/core/parallel_for.h"
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d/conv2d_geometry.h"
 #include "treadle/simd/gemm.h"
 
@@ -269,8 +269,8 @@ namespace ops {
 
 void register_conv2d_cpu_im2col(Registry& registry) {
   auto add = [&](const char* op, void (*run)(const Call&), bool (*when)(const Call&)) {
-    registry.add_variant(
-        op, {.name = "im2col", .device = DeviceKind::cpu, .run = run, .when = when, .preference = 10});
+    add_variant(registry, op,
+                {.name = "im2col", .device = DeviceKind::cpu, .run = run, .when = when, .preference = 10});
   };
   add("conv2d", run_forward, takes_forward);
   add("conv2d_input_gradient", run_input_gradient,

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "treadle/core/parallel_for.h"
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d_geometry.h"
 
@@ -194,7 +194,7 @@ namespace ops {
 
 void register_conv2d_max_pool2d_cpu_direct(Registry& registry) {
   auto add = [&](const char* op, void (*run)(const Call&)) {
-    registry.add_variant(op, {.name = "direct", .device = DeviceKind::cpu, .run = run});
+    add_variant(registry, op, {.name = "direct", .device = DeviceKind::cpu, .run = run});
   };
   add("conv2d_max_pool2d", run_forward);
   add("conv2d_max_pool2d_input_gradient", run_input_gradient);

@@ -3,7 +3,7 @@
 /// Of each pooling window at most one place has a gradient, and where ReLU is closed none has. They are
 /// listed place by place; then a window of dx stays in registers while the weights of the filters are added
 /// that its list names. Gradients of 0 are left out, so that infinity and NaN in w do not meet them.
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/planes.h"
 
@@ -223,12 +223,13 @@ bool takes(const Call& call) {
 namespace ops {
 
 void register_conv2d_max_pool2d_cpu_listed_input_gradient(Registry& registry) {
-  registry.add_variant("conv2d_max_pool2d_input_gradient", {.name = "listed",
-                                                            .device = DeviceKind::cpu,
-                                                            .run = run,
-                                                            .when = takes,
-                                                            .preference = 10,
-                                                            .skips_zeros = true});
+  add_variant(registry, "conv2d_max_pool2d_input_gradient",
+              {.name = "listed",
+               .device = DeviceKind::cpu,
+               .run = run,
+               .when = takes,
+               .preference = 10,
+               .skips_zeros = true});
 }
 
 }  // namespace ops

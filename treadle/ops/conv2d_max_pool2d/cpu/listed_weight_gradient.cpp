@@ -8,7 +8,7 @@
 /// density 1.
 #include <array>
 
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/planes.h"
 
@@ -273,12 +273,13 @@ bool takes(const Call& call) {
 namespace ops {
 
 void register_conv2d_max_pool2d_cpu_listed_weight_gradient(Registry& registry) {
-  registry.add_variant("conv2d_max_pool2d_weight_gradient", {.name = "listed",
-                                                             .device = DeviceKind::cpu,
-                                                             .run = run,
-                                                             .when = takes,
-                                                             .preference = 10,
-                                                             .skips_zeros = true});
+  add_variant(registry, "conv2d_max_pool2d_weight_gradient",
+              {.name = "listed",
+               .device = DeviceKind::cpu,
+               .run = run,
+               .when = takes,
+               .preference = 10,
+               .skips_zeros = true});
 }
 
 }  // namespace ops

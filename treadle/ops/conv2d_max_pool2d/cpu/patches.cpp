@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/patch_sums.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/planes.h"
@@ -147,9 +147,8 @@ bool takes(const Call& call) {
 namespace ops {
 
 void register_conv2d_max_pool2d_cpu_patches(Registry& registry) {
-  registry.add_variant(
-      "conv2d_max_pool2d_weight_gradient",
-      {.name = "patches", .device = DeviceKind::cpu, .run = run, .when = takes, .preference = 20});
+  add_variant(registry, "conv2d_max_pool2d_weight_gradient",
+              {.name = "patches", .device = DeviceKind::cpu, .run = run, .when = takes, .preference = 20});
 }
 
 }  // namespace ops

@@ -2,7 +2,7 @@
 /// padding, dilation and groups.
 #include <algorithm>
 
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/direct_max_pool.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tasks.h"
 
@@ -218,11 +218,12 @@ bool takes_direct(const Call& call) {
 namespace ops {
 
 void register_conv2d_max_pool2d_cpu_tiled(Registry& registry) {
-  registry.add_variant("conv2d_max_pool2d", {.name = "tiled",
-                                             .device = DeviceKind::cpu,
-                                             .run = run_direct,
-                                             .when = takes_direct,
-                                             .preference = 10});
+  add_variant(registry, "conv2d_max_pool2d",
+              {.name = "tiled",
+               .device = DeviceKind::cpu,
+               .run = run_direct,
+               .when = takes_direct,
+               .preference = 10});
 }
 
 }  // namespace ops

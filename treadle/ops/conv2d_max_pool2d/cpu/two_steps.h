@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "treadle/core/parallel_for.h"
-#include "treadle/graph/registry.h"
 #include "treadle/graph/select.h"
 #include "treadle/graph/settings.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d_geometry.h"
 #include "treadle/ops/pool2d/cpu/pool_rows.h"
 
@@ -88,7 +88,7 @@ class Nested {
          const Attributes& attributes, Engine engine)
       : call_(call), attributes_(attributes) {
     const Call nested = with(inputs, output);
-    for (const Variant& variant : op.variants)
+    for (const Variant& variant : variants_of(op))
       if (!variant_ && variant.device == DeviceKind::cpu && variant.engine == engine &&
           is_allowed(variant, settings()) && (!variant.when || variant.when(nested)))
         variant_ = &variant;
@@ -127,18 +127,19 @@ class Nested {
 /// they run where a measurement found them faster.
 template <class Steps, bool (*takes)(const Call&)>
 void add_variants(Registry& registry, const char* op) {
-  registry.add_variant(op, {.name = "two_steps",
-                            .device = DeviceKind::cpu,
-                            .run = [](const Call& call) { Steps(call, Engine::own).run(); },
-                            .when = takes,
-                            .preference = 5});
-  registry.add_variant(op,
-                       {.name = "onednn",
-                        .device = DeviceKind::cpu,
-                        .run = [](const Call& call) { Steps(call, Engine::onednn).run(); },
-                        .when = [](const Call& call) { return takes(call) && Steps(call, Engine::onednn); },
-                        .preference = 5,
-                        .engine = Engine::onednn});
+  add_variant(registry, op,
+              {.name = "two_steps",
+               .device = DeviceKind::cpu,
+               .run = [](const Call& call) { Steps(call, Engine::own).run(); },
+               .when = takes,
+               .preference = 5});
+  add_variant(registry, op,
+              {.name = "onednn",
+               .device = DeviceKind::cpu,
+               .run = [](const Call& call) { Steps(call, Engine::onednn).run(); },
+               .when = [](const Call& call) { return takes(call) && Steps(call, Engine::onednn); },
+               .preference = 5,
+               .engine = Engine::onednn});
 }
 
 inline constexpr int64_t kMostTaps = 254;

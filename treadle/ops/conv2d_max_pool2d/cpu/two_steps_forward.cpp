@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "treadle/graph/registry.h"
+#include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tasks.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/two_steps.h"
@@ -173,8 +173,8 @@ class Steps {
         g_(geometry_of(call)),
         channels_last_(two_steps::wants_channels_last(call.input(0), call.output())),
         b_(call.has_input(2) ? call.input(2) : TensorView{}),
-        conv_(op_named("conv2d"), call, std::array{call.input(0), call.input(1), b_},
-              result_of(g_.conv.N, nullptr), two_steps::attributes_of<Conv2dOptions>(options_), engine) {}
+        conv_(conv2d_op(), call, std::array{call.input(0), call.input(1), b_}, result_of(g_.conv.N, nullptr),
+              two_steps::attributes_of<Conv2dOptions>(options_), engine) {}
 
   explicit operator bool() const { return bool(conv_); }
 

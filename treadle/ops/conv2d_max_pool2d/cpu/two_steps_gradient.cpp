@@ -4,7 +4,7 @@
 /// NaN as conv2d's gradients have.
 #include <array>
 
-#include "treadle/graph/registry.h"
+#include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tasks.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/two_steps.h"
@@ -229,7 +229,7 @@ class InputGradientSteps {
         dx_(call.output()),
         g_(make_conv2d_max_pool2d_geometry(dx_, w_, pooled_.dy, options_)),
         channels_last_(two_steps::wants_channels_last(dx_, pooled_.dy)),
-        conv_(op_named("conv2d_input_gradient"), call, std::array{result_of(g_.conv.N, nullptr), w_}, dx_,
+        conv_(conv2d_input_gradient_op(), call, std::array{result_of(g_.conv.N, nullptr), w_}, dx_,
               two_steps::attributes_of(
                   Conv2dInputGradientOptions{options_, options_.input_size, options_.channels_last}),
               engine) {}
@@ -272,7 +272,7 @@ class WeightGradientSteps {
         x_(call.input(0)),
         pooled_{call.input(1), call.input(2)},
         g_(make_conv2d_max_pool2d_geometry(x_, call.output(), pooled_.dy, options_)),
-        conv_(op_named("conv2d_weight_gradient"), call, std::array{x_, result_of(nullptr)}, call.output(),
+        conv_(conv2d_weight_gradient_op(), call, std::array{x_, result_of(nullptr)}, call.output(),
               two_steps::attributes_of(Conv2dWeightGradientOptions{options_, options_.kernel_size}), engine) {
   }
 

@@ -1,7 +1,7 @@
 /// conv2d_max_pool2d on the cpu device by Winograd's F(2×2, 3×3), f32: 3×3 windows of stride 1, pooled 2×2.
 #include <algorithm>
 
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tasks.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/winograd_max_pool.h"
 
@@ -114,12 +114,13 @@ constexpr double kWinogradGrowth = 64.0 / 9;
 namespace ops {
 
 void register_conv2d_max_pool2d_cpu_winograd(Registry& registry) {
-  registry.add_variant("conv2d_max_pool2d", {.name = "winograd",
-                                             .device = DeviceKind::cpu,
-                                             .run = run_winograd,
-                                             .when = takes_winograd,
-                                             .preference = 20,
-                                             .error_growth = kWinogradGrowth});
+  add_variant(registry, "conv2d_max_pool2d",
+              {.name = "winograd",
+               .device = DeviceKind::cpu,
+               .run = run_winograd,
+               .when = takes_winograd,
+               .preference = 20,
+               .error_growth = kWinogradGrowth});
 }
 
 }  // namespace ops

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "treadle/core/scalar.h"
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/fill/fill_options.h"
 #include "treadle/ops/layout/copy_elements.h"
 #include "treadle/ops/strided_operands.h"
@@ -50,8 +50,8 @@ void fill_elements(const TensorView& target, uint64_t bits) {
 namespace ops {
 
 void register_fill_cpu_loop(Registry& registry) {
-  registry.add_variant("fill", {.name = "loop", .device = DeviceKind::cpu, .run = run_fill});
-  registry.add_variant("arange", {.name = "loop", .device = DeviceKind::cpu, .run = run_arange});
+  add_variant(registry, "fill", {.name = "loop", .device = DeviceKind::cpu, .run = run_fill});
+  add_variant(registry, "arange", {.name = "loop", .device = DeviceKind::cpu, .run = run_arange});
 }
 
 }  // namespace ops

@@ -1,5 +1,5 @@
 /// The cpu variant of cast.
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/strided_operands.h"
 
 namespace treadle {
@@ -31,7 +31,7 @@ void run(const Call& call) {
 namespace ops {
 
 void register_layout_cpu_cast(Registry& registry) {
-  registry.add_variant("cast", {.name = "loop", .device = DeviceKind::cpu, .run = run});
+  add_variant(registry, "cast", {.name = "loop", .device = DeviceKind::cpu, .run = run});
 }
 
 }  // namespace ops

@@ -1,5 +1,5 @@
 /// The cpu variant of concat.
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/layout/concat_options.h"
 #include "treadle/ops/layout/copy_elements.h"
 
@@ -21,7 +21,7 @@ void run(const Call& call) {
 namespace ops {
 
 void register_layout_cpu_concat(Registry& registry) {
-  registry.add_variant("concat", {.name = "copies", .device = DeviceKind::cpu, .run = run});
+  add_variant(registry, "concat", {.name = "copies", .device = DeviceKind::cpu, .run = run});
 }
 
 }  // namespace ops

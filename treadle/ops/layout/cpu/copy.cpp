@@ -2,7 +2,7 @@
 /// cache.
 #include <cstring>
 
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/layout/copy_elements.h"
 #include "treadle/ops/layout/transpose_plan.h"
 
@@ -112,12 +112,13 @@ namespace ops {
 
 void register_layout_cpu_copy(Registry& registry) {
   for (const char* op : {"copy", "copy_into"}) {
-    registry.add_variant(op, {.name = "loop", .device = DeviceKind::cpu, .run = run_rows});
-    registry.add_variant(op, {.name = "blocked",
-                              .device = DeviceKind::cpu,
-                              .run = run_blocked,
-                              .when = is_transposition,
-                              .preference = 1});
+    add_variant(registry, op, {.name = "loop", .device = DeviceKind::cpu, .run = run_rows});
+    add_variant(registry, op,
+                {.name = "blocked",
+                 .device = DeviceKind::cpu,
+                 .run = run_blocked,
+                 .when = is_transposition,
+                 .preference = 1});
   }
 }
 

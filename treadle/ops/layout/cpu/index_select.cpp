@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "treadle/core/data_mistake.h"
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/layout/copy_elements.h"
 #include "treadle/ops/layout/index_select_options.h"
 #include "treadle/ops/strided_operands.h"
@@ -111,9 +111,9 @@ void run_gradient(const Call& call) {
 namespace ops {
 
 void register_layout_cpu_index_select(Registry& registry) {
-  registry.add_variant("index_select", {.name = "loop", .device = DeviceKind::cpu, .run = run_select});
-  registry.add_variant("index_select_gradient",
-                       {.name = "loop", .device = DeviceKind::cpu, .run = run_gradient});
+  add_variant(registry, "index_select", {.name = "loop", .device = DeviceKind::cpu, .run = run_select});
+  add_variant(registry, "index_select_gradient",
+              {.name = "loop", .device = DeviceKind::cpu, .run = run_gradient});
 }
 
 }  // namespace ops

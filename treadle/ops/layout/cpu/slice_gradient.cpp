@@ -1,7 +1,7 @@
 /// The cpu variant of slice_gradient.
 #include "treadle/ops/layout/slice_gradient.h"
 
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/layout/copy_elements.h"
 
 namespace treadle {
@@ -20,7 +20,7 @@ void run(const Call& call) {
 namespace ops {
 
 void register_layout_cpu_slice_gradient(Registry& registry) {
-  registry.add_variant("slice_gradient", {.name = "loop", .device = DeviceKind::cpu, .run = run});
+  add_variant(registry, "slice_gradient", {.name = "loop", .device = DeviceKind::cpu, .run = run});
 }
 
 }  // namespace ops

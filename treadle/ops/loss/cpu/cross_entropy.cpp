@@ -1,6 +1,6 @@
 /// Softmax cross-entropy and its gradient on the cpu device: row by row, or eight samples side by side.
 #include "treadle/core/data_mistake.h"
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/softmax/cpu/softmax_row.h"
 #include "treadle/ops/strided_operands.h"
@@ -213,14 +213,15 @@ namespace ops {
 
 void register_loss_cpu_cross_entropy(Registry& registry) {
   auto add = [&](const char* op, void (*rows)(const Call&), void (*lanes)(const Call&)) {
-    registry.add_variant(op, {.name = "rows", .device = DeviceKind::cpu, .run = rows});
-    registry.add_variant(
-        op, {.name = "lanes", .device = DeviceKind::cpu, .run = lanes, .when = takes_lanes, .preference = 1});
+    add_variant(registry, op, {.name = "rows", .device = DeviceKind::cpu, .run = rows});
+    add_variant(
+        registry, op,
+        {.name = "lanes", .device = DeviceKind::cpu, .run = lanes, .when = takes_lanes, .preference = 1});
   };
   add("cross_entropy", run<false, false>, run<true, false>);
   add("cross_entropy_with_gradient", run<false, true>, run<true, true>);
-  registry.add_variant("cross_entropy_gradient",
-                       {.name = "rows", .device = DeviceKind::cpu, .run = run_gradient});
+  add_variant(registry, "cross_entropy_gradient",
+              {.name = "rows", .device = DeviceKind::cpu, .run = run_gradient});
 }
 
 }  // namespace ops

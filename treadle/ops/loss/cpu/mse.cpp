@@ -1,7 +1,7 @@
 /// The cpu variant of mse.
 #include <algorithm>
 
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/strided_operands.h"
 
@@ -90,7 +90,7 @@ void run(const Call& call) {
 namespace ops {
 
 void register_loss_cpu_mse(Registry& registry) {
-  registry.add_variant("mse", {.name = "loop", .device = DeviceKind::cpu, .run = run});
+  add_variant(registry, "mse", {.name = "loop", .device = DeviceKind::cpu, .run = run});
 }
 
 }  // namespace ops

@@ -1,7 +1,7 @@
 /// The cpu variants for the products of linear layers in f32: "rows" (c = a·b for b whose columns are
 /// dense) and "panels" (c = a·b for b whose rows are, and updates in place), each thread on its own part of
 /// the result.
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/matrix/cpu/linear_parts.h"
 #include "treadle/ops/matrix/cpu/linear_products.h"
 #include "treadle/ops/matrix/linear_options.h"
@@ -254,8 +254,9 @@ namespace ops {
 void register_matrix_cpu_linear(Registry& registry) {
   auto add = [&](const char* op, const char* name, void (*run)(const Call&), bool (*when)(const Call&),
                  int preference = 30) {
-    registry.add_variant(
-        op, {.name = name, .device = DeviceKind::cpu, .run = run, .when = when, .preference = preference});
+    add_variant(
+        registry, op,
+        {.name = name, .device = DeviceKind::cpu, .run = run, .when = when, .preference = preference});
   };
   add("linear", "rows", run_rows<false>, takes_rows);
   add("linear", "panels", run_panels<false>, takes_panels, 29);

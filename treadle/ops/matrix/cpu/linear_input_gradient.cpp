@@ -1,5 +1,5 @@
 /// The cpu variants of linear_input_gradient that go without lists.
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/matrix/linear_input_gradient_call.h"
 #include "treadle/ops/matrix/matrix_product.h"
 
@@ -74,9 +74,9 @@ namespace ops {
 
 void register_matrix_cpu_linear_input_gradient(Registry& registry) {
   const char* op = "linear_input_gradient";
-  registry.add_variant(op, {.name = "loop", .device = DeviceKind::cpu, .run = run_loop});
-  registry.add_variant(
-      op, {.name = "two_steps", .device = DeviceKind::cpu, .run = run_two_steps, .preference = 10});
+  add_variant(registry, op, {.name = "loop", .device = DeviceKind::cpu, .run = run_loop});
+  add_variant(registry, op,
+              {.name = "two_steps", .device = DeviceKind::cpu, .run = run_two_steps, .preference = 10});
 }
 
 }  // namespace ops

@@ -1,6 +1,6 @@
 /// The general cpu variant of linear_sgd_update.
 #include "treadle/core/parallel_for.h"
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/kernels/optimizer_functions.h"
 #include "treadle/ops/matrix/linear_options.h"
 #include "treadle/ops/matrix/linear_update_operands.h"
@@ -47,7 +47,7 @@ void run_loop(const Call& call) {
 namespace ops {
 
 void register_matrix_cpu_linear_sgd_update(Registry& registry) {
-  registry.add_variant("linear_sgd_update", {.name = "loop", .device = DeviceKind::cpu, .run = run_loop});
+  add_variant(registry, "linear_sgd_update", {.name = "loop", .device = DeviceKind::cpu, .run = run_loop});
 }
 
 }  // namespace ops

@@ -1,6 +1,6 @@
 /// The cpu variants "listed" of the ops around linear, in f32: they list the elements of x that are not zero
 /// and skip the others. They take weights that lie in memory as [in][out].
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/matrix/cpu/linear_parts.h"
 #include "treadle/ops/matrix/cpu/listed_products.h"
 #include "treadle/ops/matrix/linear_options.h"
@@ -156,12 +156,13 @@ namespace ops {
 /// Behind the dense variants where nothing is measured: these are slower than they where x has few zeros.
 void register_matrix_cpu_listed(Registry& registry) {
   auto add = [&](const char* op, void (*run)(const Call&), bool (*when)(const Call&)) {
-    registry.add_variant(op, {.name = "listed",
-                              .device = DeviceKind::cpu,
-                              .run = run,
-                              .when = when,
-                              .preference = 25,
-                              .skips_zeros = true});
+    add_variant(registry, op,
+                {.name = "listed",
+                 .device = DeviceKind::cpu,
+                 .run = run,
+                 .when = when,
+                 .preference = 25,
+                 .skips_zeros = true});
   };
   add("linear", run_linear<false>, takes_linear);
   add("linear_relu", run_linear<true>, takes_linear);

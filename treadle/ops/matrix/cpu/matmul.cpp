@@ -1,5 +1,5 @@
 /// The cpu variants of matmul and linear.
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/matrix/cpu/matrix_blocks.h"
 #include "treadle/simd/gemm.h"
 
@@ -73,12 +73,13 @@ bool suits_gemm(const Call& call) {
 
 template <MatrixProduct (*product_of)(const Call&)>
 void add_variants(Registry& registry, const char* op) {
-  registry.add_variant(op, {.name = "loop", .device = DeviceKind::cpu, .run = run_loop<product_of>});
-  registry.add_variant(op, {.name = "gemm",
-                            .device = DeviceKind::cpu,
-                            .run = run_gemm<product_of>,
-                            .when = suits_gemm<product_of>,
-                            .preference = 10});
+  add_variant(registry, op, {.name = "loop", .device = DeviceKind::cpu, .run = run_loop<product_of>});
+  add_variant(registry, op,
+              {.name = "gemm",
+               .device = DeviceKind::cpu,
+               .run = run_gemm<product_of>,
+               .when = suits_gemm<product_of>,
+               .preference = 10});
 }
 
 }  // namespace

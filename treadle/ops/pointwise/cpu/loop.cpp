@@ -1,5 +1,5 @@
 /// Pointwise ops on the cpu device: rows of a merged loop nest, contiguous rows in a loop that vectorises.
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/kernels/pointwise_functions.h"
 #include "treadle/ops/strided_operands.h"
 
@@ -77,7 +77,7 @@ namespace ops {
 
 void register_pointwise_cpu_loop(Registry& registry) {
   auto add = [&](const std::string& op, void (*run)(const Call&)) {
-    registry.add_variant(op, {.name = "loop", .device = DeviceKind::cpu, .run = run});
+    add_variant(registry, op.c_str(), {.name = "loop", .device = DeviceKind::cpu, .run = run});
   };
   for_each_type(UnaryFunctions{}, [&](auto tag) {
     using F = typename decltype(tag)::type;

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "treadle/core/parallel_for.h"
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/pool2d/avg_pool2d_geometry.h"
 
 namespace treadle {
@@ -120,9 +120,9 @@ void run_gradient(const Call& call) {
 namespace ops {
 
 void register_pool2d_cpu_avg_pool2d(Registry& registry) {
-  registry.add_variant("avg_pool2d", {.name = "loop", .device = DeviceKind::cpu, .run = run_forward});
-  registry.add_variant("avg_pool2d_gradient",
-                       {.name = "loop", .device = DeviceKind::cpu, .run = run_gradient});
+  add_variant(registry, "avg_pool2d", {.name = "loop", .device = DeviceKind::cpu, .run = run_forward});
+  add_variant(registry, "avg_pool2d_gradient",
+              {.name = "loop", .device = DeviceKind::cpu, .run = run_gradient});
 }
 
 }  // namespace ops

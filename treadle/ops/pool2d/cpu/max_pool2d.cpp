@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "treadle/core/parallel_for.h"
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/pool2d/cpu/pool_rows.h"
 #include "treadle/ops/pool2d/max_pool2d_options.h"
 #include "treadle/ops/pool2d/pool2d_geometry.h"
@@ -243,8 +243,9 @@ namespace ops {
 void register_pool2d_cpu_max_pool2d(Registry& registry) {
   auto add = [&](const char* op, const char* name, void (*run)(const Call&), bool (*when)(const Call&),
                  int preference) {
-    registry.add_variant(
-        op, {.name = name, .device = DeviceKind::cpu, .run = run, .when = when, .preference = preference});
+    add_variant(
+        registry, op,
+        {.name = name, .device = DeviceKind::cpu, .run = run, .when = when, .preference = preference});
   };
   add("max_pool2d", "loop", run_forward_planes, nullptr, 0);
   add("max_pool2d", "simd", run_forward_rows, takes_forward_rows, 10);

@@ -1,7 +1,7 @@
 /// The cpu variants of the random ops.
 #include <algorithm>
 
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/kernels/random_functions.h"
 #include "treadle/ops/strided_operands.h"
 
@@ -53,7 +53,7 @@ void run(const Call& call) {
 
 template <class F>
 void add(Registry& registry) {
-  registry.add_variant(F::kName, {.name = "loop", .device = DeviceKind::cpu, .run = run<F>});
+  add_variant(registry, F::kName, {.name = "loop", .device = DeviceKind::cpu, .run = run<F>});
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 /// Reductions on the cpu device: along rows, several sums at once; down columns, whole rows added to one
 /// another.
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/kernels/reduction_functions.h"
 #include "treadle/ops/reduce/reduce_options.h"
 #include "treadle/ops/reduce/reduce_plan.h"
@@ -277,11 +277,11 @@ namespace ops {
 
 void register_reduce_cpu_reduce(Registry& registry) {
   auto add = [&](const char* op, const char* name, void (*run)(const Call&)) {
-    registry.add_variant(op, {.name = name, .device = DeviceKind::cpu, .run = run});
+    add_variant(registry, op, {.name = name, .device = DeviceKind::cpu, .run = run});
   };
   auto add_columns = [&](const char* op, void (*run)(const Call&)) {
-    registry.add_variant(
-        op,
+    add_variant(
+        registry, op,
         {.name = "columns", .device = DeviceKind::cpu, .run = run, .when = takes_columns, .preference = 1});
   };
   add("sum", "rows", run_sum<false, false>);

@@ -1,5 +1,5 @@
 /// Softmax, log_softmax and their gradients on the cpu device: row by row, in whole vectors.
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/softmax/cpu/softmax_row.h"
 #include "treadle/ops/softmax/softmax_options.h"
 #include "treadle/ops/softmax/softmax_plan.h"
@@ -82,7 +82,7 @@ namespace ops {
 
 void register_softmax_cpu_rows(Registry& registry) {
   auto add = [&](const char* op, void (*run)(const Call&)) {
-    registry.add_variant(op, {.name = "rows", .device = DeviceKind::cpu, .run = run});
+    add_variant(registry, op, {.name = "rows", .device = DeviceKind::cpu, .run = run});
   };
   add("softmax", run<false>);
   add("log_softmax", run<true>);

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "treadle/graph/registry.h"
+#include "treadle/graph/variant.h"
 #include "treadle/ops/strided_operands.h"
 #include "treadle/ops/update/optimizer_options.h"
 #include "treadle/simd/avx2.h"
@@ -155,8 +155,8 @@ void run_all(const Call& call) {
 
 template <class Rule>
 void register_rule(Registry& registry) {
-  registry.add_variant(Rule::kName, {.name = "loop", .device = DeviceKind::cpu, .run = run_one<Rule>});
-  registry.add_variant(Rule::kNameOfAll, {.name = "loop", .device = DeviceKind::cpu, .run = run_all<Rule>});
+  add_variant(registry, Rule::kName, {.name = "loop", .device = DeviceKind::cpu, .run = run_one<Rule>});
+  add_variant(registry, Rule::kNameOfAll, {.name = "loop", .device = DeviceKind::cpu, .run = run_all<Rule>});
 }
 
 }  // namespace
