@@ -1,7 +1,7 @@
-#include "cli/step_cost.h"
+#include "cli/bench/step_cost.h"
 
-#include "cli/timing.h"
-#include "cli/variant_observer.h"
+#include "cli/bench/timing.h"
+#include "cli/bench/variant_observer.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 

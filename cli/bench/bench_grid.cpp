@@ -1,4 +1,4 @@
-#include "cli/bench_grid.h"
+#include "cli/bench/bench_grid.h"
 
 #include <fmt/core.h>
 
@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/conv_grid.h"
+#include "cli/bench/conv_grid.h"
+#include "cli/bench/timing.h"
 #include "cli/format.h"
 #include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
-#include "cli/timing.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/autograd.h"

@@ -1,4 +1,4 @@
-#include "cli/pooled_density.h"
+#include "cli/bench/pooled_density.h"
 
 #include <map>
 

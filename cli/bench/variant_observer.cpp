@@ -1,4 +1,4 @@
-#include "cli/variant_observer.h"
+#include "cli/bench/variant_observer.h"
 
 #include <array>
 #include <atomic>

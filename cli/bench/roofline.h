@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "cli/ceilings.h"
-#include "cli/step_cost.h"
+#include "cli/bench/ceilings.h"
+#include "cli/bench/step_cost.h"
 
 namespace treadle::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/roofline.h"
+#include "cli/bench/roofline.h"
 
 #include <fmt/core.h>
 

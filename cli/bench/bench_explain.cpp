@@ -1,15 +1,15 @@
-#include "cli/bench_explain.h"
+#include "cli/bench/bench_explain.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench/step_work.h"
 #include "cli/format.h"
 #include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
-#include "cli/step_work.h"
 #include "treadle/compile/variant_choice.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/op.h"

@@ -1,4 +1,4 @@
-#include "cli/conv_grid.h"
+#include "cli/bench/conv_grid.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "cli/op_case.h"
+#include "cli/bench/op_case.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/settings.h"

@@ -1,15 +1,15 @@
-#include "cli/bench_step.h"
+#include "cli/bench/bench_step.h"
 
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/bench/step_work.h"
+#include "cli/bench/timing.h"
 #include "cli/format.h"
 #include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
-#include "cli/step_work.h"
-#include "cli/timing.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/core/version.h"

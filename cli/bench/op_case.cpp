@@ -1,4 +1,4 @@
-#include "cli/op_case.h"
+#include "cli/bench/op_case.h"
 
 #include "treadle/core/random.h"
 #include "treadle/graph/select.h"

@@ -1,10 +1,10 @@
-#include "cli/step_work.h"
+#include "cli/bench/step_work.h"
 
 #include <array>
 
+#include "cli/bench/pooled_density.h"
 #include "cli/model_source.h"
 #include "cli/option_checks.h"
-#include "cli/pooled_density.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"

@@ -1,8 +1,8 @@
 // The innermost loops of the ceilings, once for each instruction set.
-#include "cli/ceilings.h"
+#include "cli/bench/ceilings.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cli/ceiling_loops.cpp"
+#define HWY_TARGET_INCLUDE "cli/bench/ceiling_loops.cpp"
 // Sums are arrays of vectors, which vectors without a fixed size cannot form.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #include <hwy/foreach_target.h>

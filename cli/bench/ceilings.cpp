@@ -1,4 +1,4 @@
-#include "cli/ceilings.h"
+#include "cli/bench/ceilings.h"
 
 #include <fmt/core.h>
 #include <hwy/aligned_allocator.h>
@@ -7,7 +7,7 @@
 #include <atomic>
 #include <fstream>
 
-#include "cli/timing.h"
+#include "cli/bench/timing.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/ops/pointwise/pointwise.h"

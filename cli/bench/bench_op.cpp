@@ -1,15 +1,15 @@
-#include "cli/bench_op.h"
+#include "cli/bench/bench_op.h"
 
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/bench/op_case.h"
+#include "cli/bench/timing.h"
 #include "cli/format.h"
-#include "cli/op_case.h"
 #include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
-#include "cli/timing.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"

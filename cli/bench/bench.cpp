@@ -1,8 +1,8 @@
-#include "cli/bench_explain.h"
-#include "cli/bench_grid.h"
-#include "cli/bench_op.h"
-#include "cli/bench_roofline.h"
-#include "cli/bench_step.h"
+#include "cli/bench/bench_explain.h"
+#include "cli/bench/bench_grid.h"
+#include "cli/bench/bench_op.h"
+#include "cli/bench/bench_roofline.h"
+#include "cli/bench/bench_step.h"
 #include "cli/command.h"
 
 namespace treadle::cli {
