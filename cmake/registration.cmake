@@ -1,5 +1,6 @@
-# Writes the calls that register every op, variant, engine and device, from the folders as they are: registry.cpp for the
-# library, and a file of that kind for each plugin that brings a device.
+# Writes the calls that register what lies in folders of its own, from the folders as they are: ops, variants, engines and
+# devices in registry.cpp for the library, and a file of that kind for each plugin that brings a device; data sets, models
+# and the program's subcommands in a file for each kind.
 # A static object per file would be simpler and is dropped silently when the library is linked statically.
 
 # names_in(RESULT PATTERN…): file names without extension, sorted.
@@ -14,30 +15,37 @@ function(names_in result)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
-# ops_in(RESULT FOLDER EXTENSION): the same for the files below FOLDER that register ops or variants. A file directly in a
-# family is named as in names_in, one deeper after its path: conv2d_cpu_direct. Beside cpu variants lie building blocks,
-# which have headers of their own; they register nothing.
-function(ops_in result folder extension)
+# paths_in(RESULT FOLDER EXTENSION BLOCKS): the files below FOLDER, from there and without extension, sorted. Building blocks
+# are left out: where the path matches BLOCKS, files that have headers of their own.
+function(paths_in result folder extension blocks)
   file(GLOB_RECURSE files RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*.${extension})
   file(GLOB_RECURSE headers RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*.h)
-  set(names)
+  set(paths)
   foreach(file ${files})
     string(REGEX REPLACE "[.][a-z]+$" "" path ${file})
-    if(path MATCHES "/cpu/" AND "${path}.h" IN_LIST headers)
-      continue()
+    if(NOT (path MATCHES "${blocks}" AND "${path}.h" IN_LIST headers))
+      list(APPEND paths ${path})
     endif()
-    string(REGEX REPLACE "^[^/]+/([^/]+)$" "\\1" name ${path})
-    string(REPLACE "/" "_" name ${name})
-    list(APPEND names ${name})
   endforeach()
+  list(SORT paths)
+  set(${result} ${paths} PARENT_SCOPE)
+endfunction()
+
+# ops_in(RESULT FOLDER EXTENSION): names of the files below FOLDER that register ops or variants. A file directly in a
+# family is named as in names_in, one deeper after its path: conv2d_cpu_direct.
+function(ops_in result folder extension)
+  paths_in(names ${folder} ${extension} "/cpu/")
+  list(TRANSFORM names REPLACE "^[^/]+/([^/]+)$" "\\1")
+  list(TRANSFORM names REPLACE "/" "_")
   list(SORT names)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
-# append_calls(NAMESPACE NAME…): adds declarations and calls of NAMESPACE::register_NAME to the caller's variables.
-macro(append_calls namespace)
+# append_calls(TYPE NAMESPACE NAME…): adds declarations and calls of NAMESPACE::register_NAME(TYPE&) to the caller's
+# variables.
+macro(append_calls type namespace)
   foreach(name ${ARGN})
-    string(APPEND declarations "namespace ${namespace} { void register_${name}(Registry&); }\n")
+    string(APPEND declarations "namespace ${namespace} { void register_${name}(${type}&); }\n")
     string(APPEND calls "    ${namespace}::register_${name}(registry);\n")
   endforeach()
 endmacro()
@@ -45,7 +53,7 @@ endmacro()
 # append_kernels(TARGET SOURCE_FOLDER): those of all .cu files in the namespace of TARGET, and TARGET's device.
 macro(append_kernels target source_folder)
   ops_in(kernels ${source_folder}/ops cu)
-  append_calls(${target} ${kernels})
+  append_calls(Registry ${target} ${kernels})
   string(APPEND declarations "namespace ${target} { void register_device(); }\n")
   string(APPEND calls "    ${target}::register_device();\n")
 endmacro()
@@ -55,7 +63,7 @@ macro(append_engines folder)
   file(GLOB engines RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*)
   foreach(engine ${engines})
     names_in(names ${folder}/${engine}/*.cpp)
-    append_calls(${engine} ${names})
+    append_calls(Registry ${engine} ${names})
   endforeach()
 endmacro()
 
@@ -80,7 +88,7 @@ endfunction()
 
 function(write_registration file source_folder)
   ops_in(ops ${source_folder}/ops cpp)
-  append_calls(ops ${ops})
+  append_calls(Registry ops ${ops})
   append_kernels(simt ${source_folder})
   append_engines(${source_folder}/engines)
   string(APPEND declarations "namespace cpu { void limit_dispatch(); }\n")
@@ -103,6 +111,25 @@ void register_everything() {
   });
 }
 
+}  // namespace treadle
+]] @ONLY)
+endfunction()
+
+# write_calls(FILE HEADER TYPE NAMESPACE NAME…): the file that defines NAMESPACE::register_all(TYPE&), which calls
+# NAMESPACE::register_NAME(TYPE&) for each name. HEADER declares TYPE.
+function(write_calls file header type namespace)
+  append_calls(${type} ${namespace} ${ARGN})
+  file(CONFIGURE OUTPUT ${file} CONTENT [[// Generated from the source folders.
+#include "@header@"
+
+namespace treadle {
+@declarations@
+namespace @namespace@ {
+
+void register_all(@type@& registry) {
+@calls@}
+
+}  // namespace @namespace@
 }  // namespace treadle
 ]] @ONLY)
 endfunction()

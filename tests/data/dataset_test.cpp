@@ -5,7 +5,8 @@
 
 #include "tests/data/sample_files.h"
 #include "tests/formats/temporary_folder.h"
-#include "treadle/data/known_datasets.h"
+#include "treadle/data/dataset_places.h"
+#include "treadle/data/dataset_registry.h"
 
 namespace treadle {
 namespace {
@@ -101,11 +102,12 @@ TEST(Dataset, NamesAreLookedForInOrder) {
 /// Label by label, as the authors of Fashion-MNIST and CIFAR-10 list them.
 TEST(Dataset, ClassesHaveTheirAuthorsOrder) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(known_dataset("fashion-mnist")->classes,
+  EXPECT_EQ(dataset_registry().find("fashion-mnist")->classes,
             (Names{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
                    "Ankle boot"}));
-  EXPECT_EQ(known_dataset("cifar-10")->classes, (Names{"airplane", "automobile", "bird", "cat", "deer", "dog",
-                                                       "frog", "horse", "ship", "truck"}));
+  EXPECT_EQ(
+      dataset_registry().find("cifar-10")->classes,
+      (Names{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}));
 }
 
 TEST(Dataset, TheSystemsFolderComesLast) {

@@ -39,8 +39,7 @@ struct DatasetSplits {
   ImageDataset validation = {};  ///< empty unless hold_out() filled it
 };
 
-/// Loads `fashion-mnist`, `mnist` or `cifar-10` from the first of $TREADLE_DATA/NAME,
-/// $XDG_DATA_HOME/treadle/NAME
+/// Loads the known data set NAME from the first of $TREADLE_DATA/NAME, $XDG_DATA_HOME/treadle/NAME
 /// (or ~/.local/share/treadle/NAME) and /usr/share/datasets/NAME that holds it, or a folder given by its
 /// path. A folder holds either four IDX files (train-images-idx3-ubyte, train-labels-idx1-ubyte,
 /// t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte; also with '.' before idx, also with .gz) or
@@ -65,6 +64,10 @@ struct KnownDataset {
   std::vector<std::filesystem::path> places = {};  ///< where it is looked for, best first
 };
 
+/// All of them, the one first that is taken where none is named.
 TREADLE_API std::vector<KnownDataset> known_datasets();
+
+/// Their names, in the same order.
+TREADLE_API std::vector<std::string> dataset_names();
 
 }  // namespace treadle

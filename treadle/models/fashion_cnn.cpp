@@ -1,5 +1,6 @@
 #include "treadle/models/fashion_cnn.h"
 
+#include "treadle/models/model_registry.h"
 #include "treadle/ops/layout/copy.h"
 
 namespace treadle {
@@ -20,4 +21,28 @@ Tensor FashionCnn::forward(const Tensor& x) {
   return (*fc2_)((*relu_)((*fc1_)((*flatten_)(y))));
 }
 
+namespace models {
+
+void register_fashion_cnn(ModelRegistry& registry) {
+  registry.add<FashionCnn>(
+      {.place = 3,
+       .name = "fashion_cnn",
+       .description = "two 3×3 convolutions (64, 128) with max-pooling, two linear layers",
+       .input = {1, 28, 28},
+       .classes = 10,
+       .presets = {{"fast",
+                    {{"data", "fashion-mnist"},
+                     {"optimizer", "adam"},
+                     {"schedule", "one-cycle"},
+                     {"learning_rate", "0.0015"},
+                     {"warm_up", "0.2"},
+                     {"epochs", "3"},
+                     {"batch_size", "48"},
+                     {"steps", "3500"},
+                     {"normalize", "true"},
+                     {"test", "last"}}}},
+       .usual = true});
+}
+
+}  // namespace models
 }  // namespace treadle

@@ -1,5 +1,7 @@
 #include "treadle/models/lenet5.h"
 
+#include "treadle/models/model_registry.h"
+
 namespace treadle {
 
 Lenet5::Lenet5(Generator& generator)
@@ -20,4 +22,15 @@ Tensor Lenet5::forward(const Tensor& x) {
   return (*fc3_)((*relu_)((*fc2_)(y)));
 }
 
+namespace models {
+
+void register_lenet5(ModelRegistry& registry) {
+  registry.add<Lenet5>({.place = 2,
+                        .name = "lenet5",
+                        .description = "two 5×5 convolutions with max-pooling, three linear layers",
+                        .input = {1, 28, 28},
+                        .classes = 10});
+}
+
+}  // namespace models
 }  // namespace treadle

@@ -1,5 +1,7 @@
 #include "treadle/models/mlp.h"
 
+#include "treadle/models/model_registry.h"
+
 namespace treadle {
 
 Mlp::Mlp(Generator& generator)
@@ -10,4 +12,12 @@ Mlp::Mlp(Generator& generator)
 
 Tensor Mlp::forward(const Tensor& x) { return (*fc2_)((*relu_)((*fc1_)((*flatten_)(x)))); }
 
+namespace models {
+
+void register_mlp(ModelRegistry& registry) {
+  registry.add<Mlp>(
+      {.place = 1, .name = "mlp", .description = "784→128, ReLU, →10", .input = {1, 28, 28}, .classes = 10});
+}
+
+}  // namespace models
 }  // namespace treadle

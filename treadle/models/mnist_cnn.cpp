@@ -1,5 +1,7 @@
 #include "treadle/models/mnist_cnn.h"
 
+#include "treadle/models/model_registry.h"
+
 namespace treadle {
 
 MnistCnn::MnistCnn(Generator& generator)
@@ -16,4 +18,26 @@ Tensor MnistCnn::forward(const Tensor& x) {
   return (*fc_)((*flatten_)(y));
 }
 
+namespace models {
+
+void register_mnist_cnn(ModelRegistry& registry) {
+  registry.add<MnistCnn>({.place = 4,
+                          .name = "mnist_cnn",
+                          .description = "two 5×5 convolutions (16, 32) with max-pooling, one linear layer",
+                          .input = {1, 28, 28},
+                          .classes = 10,
+                          .presets = {{"fast",
+                                       {{"data", "mnist"},
+                                        {"optimizer", "adam"},
+                                        {"schedule", "one-cycle"},
+                                        {"learning_rate", "0.004"},
+                                        {"warm_up", "0.2"},
+                                        {"epochs", "2"},
+                                        {"batch_size", "32"},
+                                        {"steps", "3000"},
+                                        {"normalize", "true"},
+                                        {"test", "last"}}}}});
+}
+
+}  // namespace models
 }  // namespace treadle

@@ -1,35 +1,48 @@
 #include "treadle/models/model.h"
 
+#include <algorithm>
+
 #include "treadle/core/error.h"
 #include "treadle/core/nearest_name.h"
-#include "treadle/models/fashion_cnn.h"
-#include "treadle/models/lenet5.h"
-#include "treadle/models/mlp.h"
-#include "treadle/models/mnist_cnn.h"
+#include "treadle/models/model_registry.h"
 
 namespace treadle {
 
+namespace models {
+
+void register_all(ModelRegistry& registry);  // generated from the files of models/
+}
+
+void ModelRegistry::add(ModelInfo info) {
+  auto after = std::find_if(models_.begin(), models_.end(),
+                            [&](const ModelInfo& other) { return other.place > info.place; });
+  models_.insert(after, std::move(info));
+}
+
 const std::vector<ModelInfo>& known_models() {
-  static const Shape grey28{1, 28, 28};
-  static const std::vector<ModelInfo> models{
-      {"mlp", "784→128, ReLU, →10", grey28, 10,
-       [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<Mlp>(g); }},
-      {"lenet5", "two 5×5 convolutions with max-pooling, three linear layers", grey28, 10,
-       [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<Lenet5>(g); }},
-      {"fashion_cnn", "two 3×3 convolutions (64, 128) with max-pooling, two linear layers", grey28, 10,
-       [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<FashionCnn>(g); }},
-      {"mnist_cnn", "two 5×5 convolutions (16, 32) with max-pooling, one linear layer", grey28, 10,
-       [](Generator& g) -> std::shared_ptr<Module> { return std::make_shared<MnistCnn>(g); }}};
-  return models;
+  static const ModelRegistry registry = [] {
+    ModelRegistry all;
+    models::register_all(all);
+    return all;
+  }();
+  return registry.models();
+}
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const ModelInfo& info : known_models()) names.push_back(info.name);
+  return names;
 }
 
 const ModelInfo& model_info(const std::string& name) {
-  std::vector<std::string> known;
-  for (const ModelInfo& info : known_models()) {
+  for (const ModelInfo& info : known_models())
     if (info.name == name) return info;
-    known.push_back(info.name);
-  }
-  throw ValueError(unknown_name("no model is called", name, known));
+  throw ValueError(unknown_name("no model is called", name, model_names()));
+}
+
+const ModelInfo& usual_model() {
+  const auto& all = known_models();
+  return *std::find_if(all.begin(), all.end(), [](const ModelInfo& info) { return info.usual; });
 }
 
 std::shared_ptr<Module> make_model(const std::string& name, uint64_t seed) {

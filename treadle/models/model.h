@@ -1,6 +1,8 @@
-/// The models the program knows, by name.
+/// The models that are known by name. Each is declared in its own file of models/, which the build finds.
 #pragma once  // public
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,18 +12,32 @@
 
 namespace treadle {
 
+/// Options of `treadle train` that go together, under a name.
+struct Preset {
+  std::string name;
+  std::map<std::string, std::string> options;  ///< as config.toml calls them → value
+};
+
 struct ModelInfo {
+  int place = 0;  ///< in lists, smallest first
   std::string name, description;
   /// Shape of one image [C,H,W], pixel/255.
   Shape input;
   int64_t classes = 10;
-  std::shared_ptr<Module> (*make)(Generator& generator) = nullptr;
+  std::function<std::shared_ptr<Module>(Generator& generator)> make = {};
+  std::vector<Preset> presets = {};  ///< recipes for this model alone
+  bool usual = false;                ///< the one that benches take where none is named
 };
 
 TREADLE_API const std::vector<ModelInfo>& known_models();
 
 /// Throws ValueError listing the known ones.
 TREADLE_API const ModelInfo& model_info(const std::string& name);
+
+TREADLE_API std::vector<std::string> model_names();
+
+/// The first that is marked as usual.
+TREADLE_API const ModelInfo& usual_model();
 
 /// A fresh model on the cpu, initialised from `seed`.
 TREADLE_API std::shared_ptr<Module> make_model(const std::string& name, uint64_t seed = 0);

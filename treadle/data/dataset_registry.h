@@ -1,0 +1,59 @@
+/// The known data sets and the formats of folders. Each is declared in a file of sets/, which the build
+/// finds; nothing else names it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "treadle/data/dataset.h"
+
+namespace treadle {
+
+/// A data set that has a name.
+struct DatasetDeclaration {
+  int place = 0;  ///< in lists, smallest first; the first is what is taken where no data set is named
+  std::string name;
+  std::string description;
+  std::vector<std::string> classes;  ///< label → name
+  std::string how_to_get;            ///< ends "to get it: …" and "not found; …"
+};
+
+/// How a folder holds a data set.
+struct DatasetFormat {
+  int place = 0;      ///< in messages, smallest first
+  std::string files;  ///< what a folder must hold, in words
+  /// The folder itself or the one inside it that holds these files, by their names; empty when neither does.
+  std::function<std::filesystem::path(const std::filesystem::path& folder)> find;
+  /// Reads what find() gave: pixels and labels, without names. Throws DatasetAbsent for files that are
+  /// missing, FileError, FormatError.
+  std::function<DatasetSplits(const std::filesystem::path& folder)> load;
+  std::string only_set = {};  ///< the data set that all folders in this format hold, whatever they are called
+};
+
+class DatasetRegistry {
+ public:
+  void add(DatasetDeclaration declaration);
+  void add(DatasetFormat format);
+
+  const std::vector<DatasetDeclaration>& sets() const { return sets_; }
+  /// The set of that name, or null.
+  const DatasetDeclaration* find(std::string_view name) const;
+  std::vector<std::string> names() const;
+
+  /// The format that a folder is in, or null; one that only one set has goes before others.
+  const DatasetFormat* format_of(const std::filesystem::path& folder) const;
+  /// What folders may hold, in words: "a, or b".
+  std::string expected_files() const;
+
+ private:
+  std::vector<DatasetDeclaration> sets_;
+  std::vector<DatasetFormat> formats_;
+};
+
+/// All that sets/ declares.
+const DatasetRegistry& dataset_registry();
+
+}  // namespace treadle
