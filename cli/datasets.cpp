@@ -19,7 +19,13 @@ void print_dataset(const KnownDataset& set) {
   for (const auto& place : set.places) fmt::print("    {}\n", place.string());
 }
 
-int print_datasets(bool as_json) {
+struct Options {
+  bool json = false;
+
+  static void describe(auto& field) { field("json", &Options::json, "One JSON object"); }
+};
+
+int run(const Options& options) {
   nlohmann::json list = nlohmann::json::array();
   for (const KnownDataset& set : known_datasets()) {
     list.push_back({{"name", set.name},
@@ -27,19 +33,20 @@ int print_datasets(bool as_json) {
                     {"classes", set.classes},
                     {"found", set.found.string()},
                     {"how_to_get", set.how_to_get}});
-    if (!as_json) print_dataset(set);
+    if (!options.json) print_dataset(set);
   }
-  if (as_json) print_json(nlohmann::json{{"datasets", list}});
+  if (options.json) print_json(nlohmann::json{{"datasets", list}});
   return kSuccess;
 }
 
 }  // namespace
 
-Action add_datasets(CLI::App& app) {
-  auto as_json = std::make_shared<bool>(false);
-  app.add_flag("--json", *as_json, "One JSON object");
-  app.footer("Example: treadle datasets");
-  return [as_json] { return print_datasets(*as_json); };
+void register_datasets(Commands& commands) {
+  commands.add({.place = 7,
+                .name = "datasets",
+                .description = "Known data sets: where they were found or how to get them",
+                .example = "treadle datasets"},
+               run);
 }
 
 }  // namespace treadle::cli

@@ -8,24 +8,36 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/model_source.h"
-#include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "treadle/core/error.h"
+#include "treadle/core/nearest_name.h"
 #include "treadle/train/evaluate.h"
 
 namespace treadle::cli {
 namespace {
 
-struct Options {
+struct Options : BindingSettings {
   std::string checkpoint, data;
-  int64_t batch = 256, limit_batches = 0;
-  RunSettings settings;
+  int64_t batch_size = 256, limit_batches = 0;
   bool json = false;
+
+  static void describe(auto& field) {
+    using O = Options;
+    field("checkpoint", &O::checkpoint,
+          "A checkpoint file, or a run folder (its best.safetensors, else its last.safetensors)",
+          {.on_command_line = "CHECKPOINT", .required = true});
+    field("data", &O::data, joined_names(dataset_names()) + " or a folder; default: what it was trained on");
+    field("batch_size", &O::batch_size, "Images at a time", {.check = whole_number(1)});
+    field("limit_batches", &O::limit_batches, "Only the first batches",
+          {.check = whole_number(0), .default_shown = false});
+    BindingSettings::describe(field);
+    field("json", &O::json, "One JSON object on the last line");
+  }
 };
 
 int run(const Options& options) {
-  Device device = apply_run_settings(options.settings);
+  Device device = apply_run_settings(options);
   LoadedModel model = load_model(options.checkpoint);
   require_finite(model);
   std::string data = options.data.empty() ? model.checkpoint.dataset : options.data;
@@ -37,8 +49,8 @@ int run(const Options& options) {
                        "{} has {} classes, the model was trained on {}", data, test.classes.size(),
                        model.checkpoint.classes.size());
   model.module->to(device);
-  auto result = evaluate(*model.module, test, model.checkpoint.normalization, device, options.batch,
-                         options.limit_batches * options.batch);
+  auto result = evaluate(*model.module, test, model.checkpoint.normalization, device, options.batch_size,
+                         options.limit_batches * options.batch_size);
   const int64_t images = std::accumulate(result.total.begin(), result.total.end(), int64_t(0));
   require<FormatError>(std::isfinite(result.loss), "{}: the loss on {} is {}; its weights are too large",
                        model.file.string(), data, result.loss);
@@ -58,23 +70,12 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action add_eval(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("CHECKPOINT", options->checkpoint,
-                 "A checkpoint file, or a run folder (its best.safetensors, else its last.safetensors)")
-      ->required();
-  app.add_option("--data", options->data,
-                 "fashion-mnist, mnist, cifar-10 or a folder; default: what it was trained on");
-  app.add_option("--batch-size", options->batch, "Images at a time")
-      ->transform(whole_number(1))
-      ->capture_default_str();
-  app.add_option("--limit-batches", options->limit_batches, "Only the first batches")
-      ->transform(whole_number(0));
-  add_run_settings(app, options->settings);
-  add_binding(app, options->settings);
-  app.add_flag("--json", options->json, "One JSON object on the last line");
-  app.footer("Example: treadle eval runs/fashion_cnn");
-  return [options] { return run(*options); };
+void register_eval(Commands& commands) {
+  commands.add({.place = 2,
+                .name = "eval",
+                .description = "Test accuracy of a checkpoint, in all and by class",
+                .example = "treadle eval runs/fashion_cnn"},
+               run);
 }
 
 }  // namespace treadle::cli

@@ -50,10 +50,16 @@ nlohmann::json to_json(const std::vector<Entry>& list, std::string_view kind) {
   return entries;
 }
 
-int run(bool as_json) {
+struct Options {
+  bool json = false;
+
+  static void describe(auto& field) { field("json", &Options::json, "One JSON object"); }
+};
+
+int run(const Options& options) {
   auto list = entries();
   std::string chosen = to_string(device_named("auto"));
-  if (as_json) {
+  if (options.json) {
     print_json(nlohmann::json{{"version", version()},
                               {"threads", num_threads()},
                               {"threads_decided_by", default_threads().reason},
@@ -73,11 +79,12 @@ int run(bool as_json) {
 
 }  // namespace
 
-Action add_info(CLI::App& app) {
-  auto as_json = std::make_shared<bool>(false);
-  app.add_flag("--json", *as_json, "One JSON object");
-  app.footer("Example: treadle info");
-  return [as_json] { return run(*as_json); };
+void register_info(Commands& commands) {
+  commands.add({.place = 5,
+                .name = "info",
+                .description = "Devices and engines: which are there, and why others are not",
+                .example = "treadle info"},
+               run);
 }
 
 }  // namespace treadle::cli

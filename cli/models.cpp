@@ -10,7 +10,13 @@
 namespace treadle::cli {
 namespace {
 
-int print_models(bool as_json) {
+struct Options {
+  bool json = false;
+
+  static void describe(auto& field) { field("json", &Options::json, "One JSON object"); }
+};
+
+int run(const Options& options) {
   std::vector<std::vector<std::string>> rows{{"model", "input", "parameters", "layers"}};
   nlohmann::json list = nlohmann::json::array();
   for (const ModelInfo& info : known_models()) {
@@ -22,7 +28,7 @@ int print_models(bool as_json) {
                     {"parameters", parameters},
                     {"description", info.description}});
   }
-  if (as_json)
+  if (options.json)
     print_json(nlohmann::json{{"models", list}});
   else
     fmt::print("{}", table(rows, {2}));
@@ -31,11 +37,9 @@ int print_models(bool as_json) {
 
 }  // namespace
 
-Action add_models(CLI::App& app) {
-  auto as_json = std::make_shared<bool>(false);
-  app.add_flag("--json", *as_json, "One JSON object");
-  app.footer("Example: treadle models");
-  return [as_json] { return print_models(*as_json); };
+void register_models(Commands& commands) {
+  commands.add({.place = 8, .name = "models", .description = "Known models", .example = "treadle models"},
+               run);
 }
 
 }  // namespace treadle::cli

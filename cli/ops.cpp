@@ -96,19 +96,29 @@ int print_markdown() {
   return kSuccess;
 }
 
+struct Options {
+  bool json = false, markdown = false;
+  std::string name;
+
+  static void describe(auto& field) {
+    field("name", &Options::name, "Only this op, with its options", {.on_command_line = "OP"});
+    field("json", &Options::json, "One JSON object");
+    field("markdown", &Options::markdown, "The table of the docs", {.excludes = {"OP", "--json"}});
+  }
+};
+
+int run(const Options& options) {
+  return options.markdown ? print_markdown() : print_ops(options.json, options.name);
+}
+
 }  // namespace
 
-Action add_ops(CLI::App& app) {
-  struct Options {
-    bool json = false, markdown = false;
-    std::string name;
-  };
-  auto options = std::make_shared<Options>();
-  auto* op = app.add_option("OP", options->name, "Only this op, with its options");
-  auto* json = app.add_flag("--json", options->json, "One JSON object");
-  app.add_flag("--markdown", options->markdown, "The table of the docs")->excludes(op)->excludes(json);
-  app.footer("Example: treadle ops conv2d");
-  return [options] { return options->markdown ? print_markdown() : print_ops(options->json, options->name); };
+void register_ops(Commands& commands) {
+  commands.add({.place = 6,
+                .name = "ops",
+                .description = "Ops with their variants, devices and dtypes",
+                .example = "treadle ops conv2d"},
+               run);
 }
 
 }  // namespace treadle::cli

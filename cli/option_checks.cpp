@@ -24,64 +24,61 @@ std::optional<Number> parsed(const std::string& text) {
 }
 
 template <class Accept>
-CLI::Validator number_that(Accept accept, const std::string& wanted, const std::string& shown) {
-  return CLI::Validator(
-      [accept, wanted](std::string& text) {
-        auto value = parsed<double>(text);
-        if (value && std::isfinite(*value) && accept(*value)) return std::string();
-        return fmt::format("'{}' is not {}", text, wanted);
-      },
-      shown);
+OptionCheck number_that(Accept accept, const std::string& wanted, const std::string& shown) {
+  return {[accept, wanted](std::string& text) {
+            auto value = parsed<double>(text);
+            if (value && std::isfinite(*value) && accept(*value)) return std::string();
+            return fmt::format("'{}' is not {}", text, wanted);
+          },
+          shown};
 }
 
 }  // namespace
 
-/// The digits are written back: CLI11 would read a leading 0 as octal.
-CLI::Validator whole_number(uint64_t least, uint64_t most) {
+/// The digits are written back: on the command line a leading 0 would be read as octal.
+OptionCheck whole_number(uint64_t least, uint64_t most) {
   std::string wanted = most == kMostCounted ? fmt::format("a whole number of {} or more", least)
                                             : fmt::format("a whole number from {} to {}", least, most);
-  return CLI::Validator(
-      [=](std::string& text) {
-        auto value = parsed<uint64_t>(text);
-        if (value && *value > most && most == kMostCounted)
-          return fmt::format("{} is too large; at most {} is possible", text, most);
-        if (!value || *value < least || *value > most) return fmt::format("'{}' is not {}", text, wanted);
-        text = std::to_string(*value);
-        return std::string();
-      },
-      most == kMostCounted ? "" : fmt::format("{} to {}", least, most));
+  return {[=](std::string& text) {
+            auto value = parsed<uint64_t>(text);
+            if (value && *value > most && most == kMostCounted)
+              return fmt::format("{} is too large; at most {} is possible", text, most);
+            if (!value || *value < least || *value > most) return fmt::format("'{}' is not {}", text, wanted);
+            text = std::to_string(*value);
+            return std::string();
+          },
+          most == kMostCounted ? "" : fmt::format("{} to {}", least, most)};
 }
 
-CLI::Validator seed_number() {
-  CLI::Validator check = whole_number(0, std::numeric_limits<uint64_t>::max());
-  check.description("");
+OptionCheck seed_number() {
+  OptionCheck check = whole_number(0, std::numeric_limits<uint64_t>::max());
+  check.shown = "";
   return check;
 }
 
-CLI::Validator number_from(double least) {
+OptionCheck number_from(double least) {
   return number_that([least](double value) { return value >= least; },
                      fmt::format("a number of {} or more", least), "");
 }
 
-CLI::Validator number_between(double least, double most) {
+OptionCheck number_between(double least, double most) {
   return number_that([=](double value) { return value >= least && value <= most; },
                      fmt::format("a number from {} to {}", least, most),
                      fmt::format("{} to {}", least, most));
 }
 
-CLI::Validator positive_number() {
+OptionCheck positive_number() {
   return number_that([](double value) { return value > 0; }, "a number above 0", "");
 }
 
-CLI::Validator one_of(std::vector<std::string> names) {
+OptionCheck one_of(std::vector<std::string> names) {
   std::string shown = "{" + joined_names(names) + "}";
-  return CLI::Validator(
-      [names = std::move(names)](std::string& text) {
-        for (const std::string& name : names)
-          if (name == text) return std::string();
-        return unknown_name("there is no", text, names);
-      },
-      shown);
+  return {[names = std::move(names)](std::string& text) {
+            for (const std::string& name : names)
+              if (name == text) return std::string();
+            return unknown_name("there is no", text, names);
+          },
+          shown};
 }
 
 }  // namespace treadle::cli

@@ -1,11 +1,12 @@
-/// What the values of options must be: short sentences where CLI11 prints ranges of 300 digits, and names
+/// What the values of options must be: short sentences, and names
 /// with the one that was probably meant.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "cli/option.h"
 
 namespace treadle::cli {
 
@@ -13,15 +14,15 @@ namespace treadle::cli {
 inline constexpr uint64_t kMostCounted = uint64_t(1) << 30;
 
 /// Decimal digits for a number from `least` to `most`.
-CLI::Validator whole_number(uint64_t least, uint64_t most = kMostCounted);
+OptionCheck whole_number(uint64_t least, uint64_t most = kMostCounted);
 /// Any number that fits into 64 bits without a sign: seeds.
-CLI::Validator seed_number();
+OptionCheck seed_number();
 /// A finite number with a decimal point, of `least` or more.
-CLI::Validator number_from(double least);
-CLI::Validator number_between(double least, double most);
+OptionCheck number_from(double least);
+OptionCheck number_between(double least, double most);
 /// A finite number above 0.
-CLI::Validator positive_number();
+OptionCheck positive_number();
 /// One of `names`; the message suggests the nearest.
-CLI::Validator one_of(std::vector<std::string> names);
+OptionCheck one_of(std::vector<std::string> names);
 
 }  // namespace treadle::cli

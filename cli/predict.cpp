@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/model_source.h"
-#include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "treadle/compile/compile.h"
@@ -21,12 +20,22 @@
 namespace treadle::cli {
 namespace {
 
-struct Options {
+struct Options : BindingSettings {
   std::string checkpoint;
   std::vector<std::string> images;
   int64_t top_k = 3;
   bool invert = false, json = false;
-  RunSettings settings;
+
+  static void describe(auto& field) {
+    using O = Options;
+    field("checkpoint", &O::checkpoint, "A checkpoint file, or a run folder",
+          {.on_command_line = "CHECKPOINT", .required = true});
+    field("images", &O::images, "PNG or JPEG files", {.on_command_line = "IMAGE", .required = true});
+    field("top_k", &O::top_k, "How many classes to print", {.check = whole_number(1)});
+    field("invert", &O::invert, "Dark on light becomes light on dark, as the training images are");
+    BindingSettings::describe(field);
+    field("json", &O::json, "One JSON object on the last line");
+  }
 };
 
 /// Channels as the model wants them: grey by BT.601 luma, colour from grey by repetition.
@@ -107,7 +116,7 @@ nlohmann::json predict(const Options& options, LoadedModel& model, Classifier& c
 }
 
 int run(const Options& options) {
-  Device device = apply_run_settings(options.settings);
+  Device device = apply_run_settings(options);
   LoadedModel model = load_model(options.checkpoint);
   require_finite(model);
   model.module->to(device);
@@ -130,20 +139,12 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action add_predict(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("CHECKPOINT", options->checkpoint, "A checkpoint file, or a run folder")->required();
-  app.add_option("IMAGE", options->images, "PNG or JPEG files")->required();
-  app.add_option("--top-k", options->top_k, "How many classes to print")
-      ->transform(whole_number(1))
-      ->capture_default_str();
-  app.add_flag("--invert", options->invert,
-               "Dark on light becomes light on dark, as the training images are");
-  add_run_settings(app, options->settings);
-  add_binding(app, options->settings);
-  app.add_flag("--json", options->json, "One JSON object on the last line");
-  app.footer("Example: treadle predict runs/fashion_cnn boot.png --invert");
-  return [options] { return run(*options); };
+void register_predict(Commands& commands) {
+  commands.add({.place = 3,
+                .name = "predict",
+                .description = "Classify image files with a checkpoint",
+                .example = "treadle predict runs/fashion_cnn boot.png --invert"},
+               run);
 }
 
 }  // namespace treadle::cli

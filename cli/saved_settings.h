@@ -1,4 +1,4 @@
-/// What checkpoints remember of `treadle train`'s command line, so that --resume goes on with it.
+/// What checkpoints remember of `treadle train`'s options, so that --resume goes on with them.
 #pragma once
 
 #include <map>
@@ -9,12 +9,11 @@
 
 namespace treadle::cli {
 
-/// Option → value.
+/// The options that a run keeps, as on the command line → value.
 std::map<std::string, std::string> remembered(const TrainOptions& options);
 
-/// Takes the settings of the run that is resumed. Only --epochs, --device, --threads, --data and --test may
-/// be given anew; another option that was given must not differ: ValueError. Throws FormatError for settings
-/// that are missing or no values.
-void continue_with(const CLI::App& app, const Checkpoint& from, TrainOptions& options);
+/// Takes the options of the run that is resumed. Those that are renewable may be given anew; another option
+/// that was given must not differ: ValueError. Throws FormatError for options that are missing or no values.
+void continue_with(const IsGiven& is_given, const Checkpoint& from, TrainOptions& options);
 
 }  // namespace treadle::cli

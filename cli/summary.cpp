@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/model_source.h"
-#include "cli/option_checks.h"
 #include "cli/program_summary.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
@@ -18,12 +17,24 @@
 namespace treadle::cli {
 namespace {
 
-struct Options {
+struct Options : RunSettings {
   std::string source;
-  int64_t batch = 1;
+  int64_t batch_size = 1;
   bool program = false, json = false;
   std::string optimizer = "sgd";
-  RunSettings settings;
+
+  static void describe(auto& field) {
+    using O = Options;
+    field("source", &O::source, "A model's name or a checkpoint file",
+          {.on_command_line = "MODEL|CHECKPOINT", .required = true});
+    field("batch_size", &O::batch_size, "Images in the batch", {.check = whole_number(1)});
+    field("program", &O::program,
+          "The compiled inference and training steps: ops, variants, fusions, bytes, the arena");
+    field("optimizer", &O::optimizer, "Of the training step of --program",
+          {.check = one_of(known_optimizers()), .needs = {"--program"}});
+    RunSettings::describe(field);
+    field("json", &O::json, "One JSON object");
+  }
 };
 
 std::vector<int64_t> list_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
@@ -91,12 +102,12 @@ nlohmann::json json_of(const ProgramReport& report) {
 }
 
 void print_programs(const Options& options, const std::string& model, Device device) {
-  ProgramSource source = program_source(model, options.optimizer, options.batch, device);
+  ProgramSource source = program_source(model, options.optimizer, options.batch_size, device);
   auto [inference, training] = make_programs(source);
   if (options.json)
     return print_json(nlohmann::json{{"model", options.source},
                                      {"device", to_string(device)},
-                                     {"batch_size", options.batch},
+                                     {"batch_size", options.batch_size},
                                      {"optimizer", options.optimizer},
                                      {"inference", json_of(inference)},
                                      {"training", json_of(training)}});
@@ -116,11 +127,11 @@ std::string model_of(const std::string& source) {
 }
 
 int run(const Options& options) {
-  Device device = apply_run_settings(options.settings);
+  Device device = apply_run_settings(options);
   std::string model = model_of(options.source);
   const ModelInfo& info = model_info(model);
   if (options.program) return print_programs(options, model, device), kSuccess;
-  Shape input{options.batch, info.input[0], info.input[1], info.input[2]};
+  Shape input{options.batch_size, info.input[0], info.input[1], info.input[2]};
   auto summary = summarize(*make_model(model), input);
   if (options.json)
     print_summary(options, summary);
@@ -131,23 +142,12 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action add_summary(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("MODEL|CHECKPOINT", options->source, "A model's name or a checkpoint file")->required();
-  app.add_option("--batch-size", options->batch, "Images in the batch")
-      ->transform(whole_number(1))
-      ->capture_default_str();
-  auto* program =
-      app.add_flag("--program", options->program,
-                   "The compiled inference and training steps: ops, variants, fusions, bytes, the arena");
-  app.add_option("--optimizer", options->optimizer, "Of the training step of --program")
-      ->check(one_of(known_optimizers()))
-      ->needs(program)
-      ->capture_default_str();
-  add_run_settings(app, options->settings);
-  app.add_flag("--json", options->json, "One JSON object");
-  app.footer("Example: treadle summary fashion_cnn");
-  return [options] { return run(*options); };
+void register_summary(Commands& commands) {
+  commands.add({.place = 4,
+                .name = "summary",
+                .description = "Layers of a model with shapes, parameters and multiply-adds",
+                .example = "treadle summary fashion_cnn"},
+               run);
 }
 
 }  // namespace treadle::cli

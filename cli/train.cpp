@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/command.h"
 #include "cli/format.h"
 #include "cli/interruption.h"
 #include "cli/measuring_note.h"
@@ -77,8 +76,8 @@ void print_if_possible(Print print) {
 /// One run of `treadle train`. Everything is checked before the run folder is touched.
 class Training {
  public:
-  Training(const CLI::App& app, TrainOptions options)
-      : app_(app), o_(std::move(options)), progress_(o_.quiet, on_terminal()) {}
+  Training(const IsGiven& is_given, TrainOptions options)
+      : is_given_(is_given), o_(std::move(options)), progress_(o_.quiet, on_terminal()) {}
 
   int run() {
     prepare();
@@ -96,12 +95,12 @@ class Training {
 
  private:
   void prepare() {
-    apply_preset(app_, o_);
+    apply_preset(is_given_, o_);
     o_.data = lasting_name(o_.data);
     check(o_);
     if (o_.resume) take_up();
     if (!o_.resume && !o_.out.empty()) refuse_used_folder();
-    device_ = apply_run_settings(o_.settings);
+    device_ = apply_run_settings(o_);
     model_ = make_model(o_.model, o_.seed);
     model_->to(device_);
     optimizer_ = make_optimizer(o_.optimizer, model_->named_parameters(), o_.learning_rate);
@@ -118,7 +117,7 @@ class Training {
                        o_.out);
     folder_ = std::make_unique<RunFolder>(o_.out);
     resumed_ = load_checkpoint(folder_->last_file());
-    continue_with(app_, resumed_, o_);
+    continue_with(is_given_, resumed_, o_);
   }
 
   void refuse_used_folder() const {
@@ -151,7 +150,7 @@ class Training {
   }
 
   DatasetSplits load_data() const {
-    if (!o_.resume || app_.count("--data")) return load_dataset(o_.data);
+    if (!o_.resume || is_given_("--data")) return load_dataset(o_.data);
     try {
       return load_dataset(o_.data);
     } catch (const DatasetAbsent& error) {
@@ -194,7 +193,7 @@ class Training {
     int64_t steps = sampler.batches_per_epoch();
     if (o_.limit_batches > 0) steps = std::min(steps, o_.limit_batches);
     steps *= o_.epochs;
-    if (o_.max_steps > 0) steps = std::min(steps, o_.max_steps);
+    if (o_.steps > 0) steps = std::min(steps, o_.steps);
     return Schedule::named(o_.schedule, o_.learning_rate, steps, o_.warm_up);
   }
 
@@ -205,7 +204,7 @@ class Training {
     fit.seed = o_.seed;
     fit.device = device_;
     fit.limit_batches = o_.limit_batches;
-    fit.max_steps = o_.max_steps;
+    fit.max_steps = o_.steps;
     fit.test_last_only = o_.test == "last";
     fit.folder = folder_.get();
     fit.description = description_;
@@ -223,7 +222,7 @@ class Training {
     return kInterrupted;
   }
 
-  const CLI::App& app_;
+  const IsGiven& is_given_;
   TrainOptions o_;
   Progress progress_;
   std::unique_ptr<RunFolder> folder_;
@@ -235,13 +234,17 @@ class Training {
   std::unique_ptr<Optimizer> optimizer_;
 };
 
+int run(const TrainOptions& options, const IsGiven& is_given) { return Training(is_given, options).run(); }
+
 }  // namespace
 
-Action add_train(CLI::App& app) {
-  auto options = std::make_shared<TrainOptions>();
-  add_train_options(app, *options);
-  app.footer("Example: treadle train fashion_cnn --epochs 5 --optimizer adam --lr 1e-3 --schedule cosine");
-  return [options, &app] { return Training(app, *options).run(); };
+void register_train(Commands& commands) {
+  commands.add(
+      {.place = 1,
+       .name = "train",
+       .description = "Train a model and save checkpoints",
+       .example = "treadle train fashion_cnn --epochs 5 --optimizer adam --lr 1e-3 --schedule cosine"},
+      run);
 }
 
 }  // namespace treadle::cli

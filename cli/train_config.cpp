@@ -9,26 +9,30 @@
 #include "treadle/core/version.h"
 
 namespace treadle::cli {
+namespace {
 
-std::string config_text(const TrainOptions& o, Device device) {
-  toml::table config{{"model", o.model},
-                     {"data", o.data},
-                     {"device", to_string(device)},
-                     {"epochs", o.epochs},
-                     {"batch_size", o.batch_size},
-                     {"optimizer", o.optimizer},
-                     {"learning_rate", o.learning_rate},
-                     {"schedule", o.schedule},
-                     {"warm_up", o.warm_up},
-                     {"normalize", o.normalize},
-                     {"seed", int64_t(o.seed)},
-                     {"threads", num_threads()},
-                     {"deterministic", o.settings.deterministic},
-                     {"keep_subnormals", o.settings.keep_subnormals},
-                     {"limit_batches", o.limit_batches},
-                     {"steps", o.max_steps},
-                     {"validation", o.validation},
-                     {"treadle", version()}};
+void insert(toml::table& config, const std::string& name, const std::vector<std::string>& words) {
+  toml::array list;
+  for (const std::string& word : words) list.push_back(word);
+  config.insert(name, std::move(list));
+}
+void insert(toml::table& config, const std::string& name, uint64_t value) {
+  config.insert(name, int64_t(value));
+}
+template <class Value>
+void insert(toml::table& config, const std::string& name, const Value& value) {
+  config.insert(name, value);
+}
+
+}  // namespace
+
+std::string config_text(const TrainOptions& options, Device device) {
+  toml::table config{{"model", options.model}, {"treadle", version()}};
+  TrainOptions actual = options;
+  actual.device = to_string(device), actual.threads = num_threads();
+  for (const ProgramOption& option : described(actual))
+    if (option.traits.kept != Kept::no)
+      std::visit([&](const auto* value) { insert(config, option.name, *value); }, option.target);
   std::ostringstream text;
   text.imbue(std::locale::classic());
   text << config << "\n";

@@ -1,29 +1,95 @@
 /// The options of `treadle train`, and the recipes that fill them in.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
+#include "cli/command.h"
 #include "cli/settings_options.h"
+#include "treadle/core/nearest_name.h"
+#include "treadle/data/dataset.h"
+#include "treadle/models/model.h"
+#include "treadle/optim/optimizer.h"
 #include "treadle/optim/schedule.h"
 
 namespace treadle::cli {
 
-struct TrainOptions {
-  std::string model, data = "fashion-mnist", optimizer = "adam", schedule = "cosine", preset, out;
+/// "mlp, lenet5; fast (fashion_cnn on fashion-mnist)": the names of --preset.
+std::string preset_names();
+
+struct TrainOptions : BindingSettings {
+  std::string model, data = dataset_names().front(), optimizer = "adam", schedule = "cosine", preset, out;
   std::string test = "each";
-  int64_t epochs = 5, batch_size = 32, limit_batches = 0, max_steps = 0;
+  int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0;
   double learning_rate = 1e-3, warm_up = Schedule::kWarmUp, validation = 0;
   uint64_t seed = 0;
   bool normalize = false, resume = false, overwrite = false, json = false, quiet = false;
-  RunSettings settings;
+
+  static void describe(auto& field) {
+    using O = TrainOptions;
+    field("model", &O::model, joined_names(model_names()) + "; `treadle models` lists them",
+          {.on_command_line = "MODEL", .required = true});
+    field("data", &O::data, joined_names(dataset_names()) + " or a folder", {.kept = Kept::renewable});
+    describe_recipe(field);
+    describe_limits(field);
+    describe_run_folder(field);
+    BindingSettings::describe(field);
+    field("json", &O::json, "One JSON object on the last line");
+    field("quiet", &O::quiet, "Print nothing but errors and --json");
+  }
+
+ private:
+  static void describe_recipe(auto& field) {
+    using O = TrainOptions;
+    field("epochs", &O::epochs, "Passes over the training images",
+          {.check = whole_number(1), .kept = Kept::renewable});
+    field("batch_size", &O::batch_size, "Images per step", {.check = whole_number(1), .kept = Kept::fixed});
+    field("optimizer", &O::optimizer, "Rule of the updates",
+          {.check = one_of(known_optimizers()), .kept = Kept::fixed});
+    field("learning_rate", &O::learning_rate, "Learning rate",
+          {.on_command_line = "--lr", .check = number_from(0), .kept = Kept::fixed});
+    field("schedule", &O::schedule,
+          "constant; cosine, linear: to 0 over all steps; one-cycle: a linear rise first",
+          {.check = one_of(known_schedules()), .kept = Kept::fixed});
+    field("warm_up", &O::warm_up, "Share of the steps in which one-cycle rises",
+          {.check = number_between(0, 0.99), .kept = Kept::fixed});
+    field("preset", &O::preset, "A named recipe: " + preset_names(),
+          {.kept = Kept::fixed, .kept_later = true});
+    field("normalize", &O::normalize, "Subtract the mean of the training pixels, divide by their deviation",
+          {.kept = Kept::fixed});
+  }
+
+  static void describe_limits(auto& field) {
+    using O = TrainOptions;
+    field("seed", &O::seed, "Initial weights, the order of images and the validation part",
+          {.check = seed_number(), .kept = Kept::fixed});
+    field("limit_batches", &O::limit_batches,
+          "Stop each epoch after so many batches, and test on as many images; 0: no limit",
+          {.check = whole_number(0), .default_shown = false, .kept = Kept::fixed});
+    field("steps", &O::steps, "End the run after so many steps; 0: after all epochs",
+          {.check = whole_number(0), .default_shown = false, .kept = Kept::fixed});
+    field("validation", &O::validation,
+          "Share of the training images to hold out; the epoch that is best on them becomes "
+          "best.safetensors. 0: train on all, the last epoch counts",
+          {.check = number_between(0, 0.99), .kept = Kept::fixed, .kept_later = true});
+    field("test", &O::test, "Print test figures after each epoch or the last; they choose nothing",
+          {.check = one_of({"each", "last"}),
+           .kept = Kept::renewable,
+           .kept_later = true,
+           .kept_as_earlier = "--validate"});
+  }
+
+  static void describe_run_folder(auto& field) {
+    using O = TrainOptions;
+    field("out", &O::out, "Run folder; default: a new one, runs/MODEL, runs/MODEL-2, …");
+    field("resume", &O::resume, "Go on from last.safetensors in the run folder");
+    field("overwrite", &O::overwrite, "Let a new run replace the one in --out, once it has something to save",
+          {.excludes = {"--resume"}});
+  }
 };
 
-void add_train_options(CLI::App& app, TrainOptions& options);
-
 /// Sets what the preset says and the user did not give. Throws ValueError when the model has no such preset.
-void apply_preset(const CLI::App& app, TrainOptions& options);
+void apply_preset(const IsGiven& is_given, TrainOptions& options);
 
 /// Throws ValueError for names and values that no data set or device could make right.
 void check(const TrainOptions& options);

@@ -1,5 +1,4 @@
-// The innermost loops of the ceilings, once for each instruction set.
-#include "cli/bench/ceilings.h"
+#include "cli/bench/ceiling_loops.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cli/bench/ceiling_loops.cpp"
@@ -58,7 +57,7 @@ void write(float* data, int64_t count, float value) {
   }
 }
 
-detail::CeilingLoops loops() {
+CeilingLoops loops() {
   return {hwy::TargetName(HWY_TARGET), 2 * kSums * int64_t(hn::MaxLanes(Floats{})), multiply_add, read,
           write};
 }
@@ -72,7 +71,7 @@ namespace {
 HWY_EXPORT(loops);
 }  // namespace
 
-detail::CeilingLoops detail::ceiling_loops() { return HWY_DYNAMIC_DISPATCH(loops)(); }
+CeilingLoops ceiling_loops() { return HWY_DYNAMIC_DISPATCH(loops)(); }
 
 }  // namespace treadle::cli
 #endif

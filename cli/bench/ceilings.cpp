@@ -1,5 +1,7 @@
 #include "cli/bench/ceilings.h"
 
+#include "cli/bench/ceiling_loops.h"
+
 #include <fmt/core.h>
 #include <hwy/aligned_allocator.h>
 
@@ -49,7 +51,7 @@ void on_threads(int threads, F f) {
 }
 
 double multiply_add_rate(int threads) {
-  const auto loops = detail::ceiling_loops();
+  const auto loops = ceiling_loops();
   return best_rate(double(loops.operations_per_round) * threads, [&](int64_t rounds) {
     on_threads(threads, [&](int64_t) { sink += uint32_t(loops.multiply_add(rounds)); });
   });
@@ -66,7 +68,7 @@ class Traffic {
   }
 
   MemoryLevel measure(const char* name, int64_t capacity) {
-    const auto loops = detail::ceiling_loops();
+    const auto loops = ceiling_loops();
     const double bytes = double(part_ * threads_) * sizeof(float);
     auto each = [&](auto work) {
       return best_rate(bytes, [&](int64_t repetitions) {
@@ -121,7 +123,7 @@ ThreadCeilings measure(int threads) { return {threads, multiply_add_rate(threads
 Ceilings measure_ceilings() {
   NoGrad no_grad;
   Ceilings ceilings;
-  ceilings.vectors = detail::ceiling_loops().vectors;
+  ceilings.vectors = ceiling_loops().vectors;
   ceilings.one = measure(1);
   ceilings.all = measure(num_threads());
   ceilings.region_seconds = quantile(

@@ -1,88 +1,109 @@
-#include "cli/bench/roofline.h"
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
 
-#include "cli/format.h"
+#include "cli/bench/roofline_table.h"
+#include "cli/bench/step_work.h"
+#include "cli/bench/timing.h"
+#include "cli/command.h"
+#include "cli/settings_options.h"
+#include "cli/standard_output.h"
+#include "treadle/core/error.h"
+#include "treadle/core/parallel_for.h"
 
 namespace treadle::cli {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+struct RooflineBench : StepChoice, RunSettings {
+  int64_t runs = 30;
+  bool ceilings = false, markdown = false, json = false;
 
-std::string markdown_row(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const std::string& cell : cells) line += " " + cell + " |";
-  return line + "\n";
+  static void describe(auto& field) {
+    using O = RooflineBench;
+    StepChoice::describe(field);
+    field("runs", &O::runs, "Runs of the step, of which medians are taken", {.check = whole_number(1)});
+    field("ceilings", &O::ceilings, "Only the machine's ceilings");
+    field("markdown", &O::markdown, "Markdown tables");
+    RunSettings::describe(field);
+    field("json", &O::json, "One JSON object on the last line", {.excludes = {"--markdown"}});
+  }
+};
+
+nlohmann::json json_of(const ThreadCeilings& ceilings) {
+  nlohmann::json levels = nlohmann::json::array();
+  for (const MemoryLevel& level : ceilings.levels)
+    levels.push_back({{"level", level.name},
+                      {"capacity_bytes", level.capacity},
+                      {"read_bytes_per_second", level.read},
+                      {"write_bytes_per_second", level.write}});
+  return {{"threads", ceilings.threads}, {"operations_per_second", ceilings.operations}, {"memory", levels}};
 }
 
-/// Columns from `first_number` on are aligned right.
-void print_table(const Rows& rows, size_t first_number, TableStyle style) {
-  std::vector<size_t> right;
-  for (size_t i = first_number; i < rows[0].size(); ++i) right.push_back(i);
-  if (style == TableStyle::plain) return fmt::print("{}", table(rows, right));
-  std::string text = markdown_row(rows[0]);
-  std::vector<std::string> rule(rows[0].size(), "---:");
-  std::fill_n(rule.begin(), first_number, "---");
-  text += markdown_row(rule);
-  for (size_t i = 1; i < rows.size(); ++i) text += markdown_row(rows[i]);
-  fmt::print("{}", text);
+nlohmann::json json_of(const Ceilings& ceilings) {
+  return {{"vectors", ceilings.vectors},
+          {"one", json_of(ceilings.one)},
+          {"all", json_of(ceilings.all)},
+          {"region_seconds", ceilings.region_seconds},
+          {"op_call_seconds", ceilings.op_call_seconds}};
 }
 
-std::string giga(double rate) { return fmt::format("{:.1f}", rate / 1e9); }
-std::string micro(double seconds) { return fmt::format("{:.1f}", 1e6 * seconds); }
+nlohmann::json json_of(const std::vector<StepCost>& costs, const Ceilings& ceilings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const StepCost& cost : costs)
+    list.push_back({{"name", cost.name},
+                    {"variant", cost.variant},
+                    {"flops", cost.flops},
+                    {"bytes", cost.bytes},
+                    {"seconds", cost.seconds},
+                    {"least_seconds", least_seconds(cost, ceilings.all)}});
+  return list;
+}
 
-std::vector<std::string> step_row(const StepCost& cost, double least) {
-  return {cost.name,
-          cost.variant,
-          fmt::format("{:.3f}", cost.flops / 1e6),
-          fmt::format("{:.1f}", cost.bytes / 1e3),
-          micro(cost.seconds),
-          giga(cost.flops / cost.seconds),
-          giga(cost.bytes / cost.seconds),
-          micro(least),
-          fmt::format("{:.0f} %", 100 * least / cost.seconds)};
+struct StepTimes {
+  std::vector<StepCost> costs;
+  double seconds;  ///< of the whole step, median
+};
+
+StepTimes time_steps(const RooflineBench& bench, Device device) {
+  StepWork work(bench, device);
+  auto step = [&] { work(); };
+  time_repeatedly(step, 0.3, 10);
+  const double seconds = quantile(time_repeatedly(step, 0, bench.runs), 0.5);
+  return {costs_of(step, bench.runs), seconds};
+}
+
+void print(const RooflineBench& bench, const Ceilings& ceilings, const StepTimes* times) {
+  const TableStyle style = bench.markdown ? TableStyle::markdown : TableStyle::plain;
+  print_ceilings(ceilings, style);
+  if (!times) return;
+  fmt::print("\n{} {}, {}, batch {}:\n\n", bench.model, bench.mode, bench.optimizer, bench.batch);
+  print_roofline(times->costs, ceilings, times->seconds, style);
+}
+
+int run(const RooflineBench& bench) {
+  Device device = apply_run_settings(bench);
+  require<ValueError>(device == kCpu, "the roofline is measured on cpu only");
+  bind_threads();
+  const Ceilings ceilings = measure_ceilings();
+  StepTimes times{{}, 0};
+  if (!bench.ceilings) times = time_steps(bench, device);
+  if (!bench.json) return print(bench, ceilings, bench.ceilings ? nullptr : &times), kSuccess;
+  nlohmann::json report = {{"ceilings", json_of(ceilings)}};
+  if (!bench.ceilings)
+    report["steps"] = json_of(times.costs, ceilings), report["step_seconds"] = times.seconds;
+  print_json(report);
+  return kSuccess;
 }
 
 }  // namespace
 
-double least_seconds(const StepCost& cost, const ThreadCeilings& ceilings) {
-  return std::max(cost.flops / ceilings.operations, cost.bytes / level_for(ceilings, cost.bytes).read);
-}
-
-void print_ceilings(const Ceilings& ceilings, TableStyle style) {
-  const std::string one = "1 thread", all = fmt::format("{} threads", ceilings.all.threads);
-  Rows rows{{"ceiling", one, all},
-            {fmt::format("f32 multiply-adds, {}, GF/s", ceilings.vectors), giga(ceilings.one.operations),
-             giga(ceilings.all.operations)}};
-  for (size_t i = 0; i < ceilings.one.levels.size() && i < ceilings.all.levels.size(); ++i) {
-    const MemoryLevel &a = ceilings.one.levels[i], &b = ceilings.all.levels[i];
-    rows.push_back({fmt::format("{}, read, GB/s", a.name), giga(a.read), giga(b.read)});
-    rows.push_back({fmt::format("{}, write, GB/s", a.name), giga(a.write), giga(b.write)});
-  }
-  rows.push_back(
-      {"start of a parallel region, µs", "", fmt::format("{:.2f}", 1e6 * ceilings.region_seconds)});
-  rows.push_back(
-      {"op on one element, op by op, µs", fmt::format("{:.2f}", 1e6 * ceilings.op_call_seconds), ""});
-  print_table(rows, 1, style);
-}
-
-void print_roofline(std::span<const StepCost> costs, const Ceilings& ceilings, double step_seconds,
-                    TableStyle style) {
-  Rows rows{{"step", "variant", "MFLOP", "kB", "µs", "GF/s", "GB/s", "limit µs", "share of the limit"}};
-  StepCost total{"sum of the steps", "", 0, 0, 0};
-  double least = 0;
-  for (const StepCost& cost : costs) {
-    rows.push_back(step_row(cost, least_seconds(cost, ceilings.all)));
-    total.flops += cost.flops, total.bytes += cost.bytes, total.seconds += cost.seconds;
-    least += least_seconds(cost, ceilings.all);
-  }
-  rows.push_back(step_row(total, least));
-  rows.push_back({"between the steps", "", "", "", micro(step_seconds - total.seconds), "", "", "", ""});
-  total.name = "whole step", total.seconds = step_seconds;
-  rows.push_back(step_row(total, least));
-  print_table(rows, 2, style);
+void register_bench_roofline(Commands& commands) {
+  commands.add({.place = 3,
+                .name = "bench roofline",
+                .description = "What the machine can do at most, and how far each op of a step is from it",
+                .example = "treadle bench roofline --model fashion_cnn --batch 32"},
+               run);
 }
 
 }  // namespace treadle::cli

@@ -4,33 +4,13 @@
 
 #include "cli/bench/pooled_density.h"
 #include "cli/model_source.h"
-#include "cli/option_checks.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/models/model.h"
 #include "treadle/train/training_step.h"
 
 namespace treadle::cli {
-
-void add_step_choice(CLI::App& app, StepChoice& choice) {
-  app.add_option("--model", choice.model, "The model")->capture_default_str();
-  app.add_option("--mode", choice.mode, "train or inference")
-      ->check(one_of({"train", "inference"}))
-      ->capture_default_str();
-  app.add_option("--batch", choice.batch, "Images per step")
-      ->transform(whole_number(1))
-      ->capture_default_str();
-  app.add_option("--optimizer", choice.optimizer, "Of training steps")
-      ->check(one_of(known_optimizers()))
-      ->capture_default_str();
-  app.add_option("--lr", choice.learning_rate, "Learning rate; small, so that the weights stay what they are")
-      ->check(number_from(0))
-      ->capture_default_str();
-  app.add_option("--data", choice.data, "Data set")->capture_default_str();
-  app.add_option("--checkpoint", choice.checkpoint, "Start from the weights of this file or run folder");
-}
 
 StepWork::StepWork(const StepChoice& choice, Device device)
     : choice_(choice),

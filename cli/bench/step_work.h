@@ -1,14 +1,15 @@
 /// One training or inference step of a model on real images: what the benches time.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "cli/option_checks.h"
 #include "treadle/compile/compile.h"
 #include "treadle/data/batches.h"
 #include "treadle/data/dataset.h"
+#include "treadle/models/model.h"
 #include "treadle/nn/module.h"
 #include "treadle/optim/optimizer.h"
 #include "treadle/train/evaluate.h"
@@ -16,12 +17,23 @@
 namespace treadle::cli {
 
 struct StepChoice {
-  std::string model = "fashion_cnn", mode = "train", optimizer = "sgd", data = "fashion-mnist", checkpoint;
+  std::string model = usual_model().name, mode = "train", optimizer = "sgd", data = dataset_names().front(),
+              checkpoint;
   int64_t batch = 32;
   double learning_rate = 1e-3;
-};
 
-void add_step_choice(CLI::App& app, StepChoice& choice);
+  static void describe(auto& field) {
+    using O = StepChoice;
+    field("model", &O::model, "The model");
+    field("mode", &O::mode, "train or inference", {.check = one_of({"train", "inference"})});
+    field("batch", &O::batch, "Images per step", {.check = whole_number(1)});
+    field("optimizer", &O::optimizer, "Of training steps", {.check = one_of(known_optimizers())});
+    field("learning_rate", &O::learning_rate, "Learning rate; small, so that the weights stay what they are",
+          {.on_command_line = "--lr", .check = number_from(0)});
+    field("data", &O::data, "Data set");
+    field("checkpoint", &O::checkpoint, "Start from the weights of this file or run folder");
+  }
+};
 
 /// Steps on shuffled batches of the training images. Each call gathers a batch, computes, and waits for the
 /// result.

@@ -1,4 +1,3 @@
-#include "cli/bench/bench_op.h"
 
 #include <fmt/core.h>
 
@@ -6,8 +5,8 @@
 
 #include "cli/bench/op_case.h"
 #include "cli/bench/timing.h"
+#include "cli/command.h"
 #include "cli/format.h"
-#include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "treadle/core/error.h"
@@ -19,11 +18,19 @@
 namespace treadle::cli {
 namespace {
 
-struct OpBench {
+struct OpBench : RunSettings {
   std::string op, dtype = "f32";
   double seconds = 0.3;
-  RunSettings settings;
   bool json = false;
+
+  static void describe(auto& field) {
+    using O = OpBench;
+    field("op", &O::op, "The op's name", {.on_command_line = "OP", .required = true});
+    field("seconds", &O::seconds, "Time per variant and case", {.check = positive_number()});
+    field("dtype", &O::dtype, "Element type");
+    RunSettings::describe(field);
+    field("json", &O::json, "One JSON object on the last line");
+  }
 };
 
 /// Filters stay row-major, as parameters are.
@@ -57,7 +64,7 @@ std::vector<OpCase> prepare(const Op& op, DType dtype, Device device) {
 }
 
 int run(const OpBench& bench) {
-  Device device = apply_run_settings(bench.settings);
+  Device device = apply_run_settings(bench);
   const Op& op = op_named(bench.op);
   require<ValueError>(!op.direct && op.mutates.empty(),
                       "{} is a view or an update in place; it is not timed alone", op.name);
@@ -102,17 +109,12 @@ int run(const OpBench& bench) {
 
 }  // namespace
 
-Action add_op_bench(CLI::App& app) {
-  auto bench = std::make_shared<OpBench>();
-  app.add_option("OP", bench->op, "The op's name")->required();
-  app.add_option("--seconds", bench->seconds, "Time per variant and case")
-      ->check(positive_number())
-      ->capture_default_str();
-  app.add_option("--dtype", bench->dtype, "Element type")->capture_default_str();
-  add_run_settings(app, bench->settings);
-  app.add_flag("--json", bench->json, "One JSON object on the last line");
-  app.footer("Example: treadle bench op matmul --device simt");
-  return [bench] { return run(*bench); };
+void register_bench_op(Commands& commands) {
+  commands.add({.place = 2,
+                .name = "bench op",
+                .description = "Every variant of an op that the device has",
+                .example = "treadle bench op matmul --device simt"},
+               run);
 }
 
 }  // namespace treadle::cli

@@ -1,4 +1,3 @@
-#include "cli/bench/bench_step.h"
 
 #include <fmt/core.h>
 
@@ -6,8 +5,8 @@
 
 #include "cli/bench/step_work.h"
 #include "cli/bench/timing.h"
+#include "cli/command.h"
 #include "cli/format.h"
-#include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "treadle/core/allocator.h"
@@ -17,12 +16,22 @@
 namespace treadle::cli {
 namespace {
 
-struct StepBench {
-  StepChoice choice;
-  RunSettings settings;
+struct StepBench : StepChoice, RunSettings {
   int64_t steps = 0;
   double seconds = 3;
   bool bind = false, json = false;
+
+  static void describe(auto& field) {
+    using O = StepBench;
+    StepChoice::describe(field);
+    field("steps", &O::steps, "Steps that are timed; 0: as many as --seconds allow",
+          {.check = whole_number(0), .default_shown = false});
+    field("seconds", &O::seconds, "Time for timed steps; a fifth of it again warms up",
+          {.check = positive_number()});
+    field("bind", &O::bind, "Bind each thread to a core of its own");
+    RunSettings::describe(field);
+    field("json", &O::json, "One JSON object on the last line");
+  }
 };
 
 constexpr double kWarmUpShare = 0.2;
@@ -43,18 +52,18 @@ std::vector<double> rates_by_tenth(const std::vector<double>& seconds, double ba
 nlohmann::json report_of(const StepBench& bench, Device device, StepWork& work,
                          const std::vector<double>& seconds) {
   const double median = quantile(seconds, 0.5), fast = quantile(seconds, 0.1), slow = quantile(seconds, 0.9);
-  const double batch = double(bench.choice.batch);
-  const bool train = bench.choice.mode == "train";
+  const double batch = double(bench.batch);
+  const bool train = bench.mode == "train";
   nlohmann::json report = {{"version", version()},
-                           {"model", bench.choice.model},
-                           {"mode", bench.choice.mode},
-                           {"batch", bench.choice.batch},
-                           {"optimizer", bench.choice.optimizer},
-                           {"checkpoint", bench.choice.checkpoint},
+                           {"model", bench.model},
+                           {"mode", bench.mode},
+                           {"batch", bench.batch},
+                           {"optimizer", bench.optimizer},
+                           {"checkpoint", bench.checkpoint},
                            {"device", to_string(device)},
                            {"threads", num_threads()},
                            {"bound", bench.bind},
-                           {"eager", bench.settings.eager},
+                           {"eager", bench.eager},
                            {"steps", seconds.size()},
                            {"images_per_second_median", batch / median},
                            {"images_per_second_p90", batch / fast},
@@ -64,7 +73,7 @@ nlohmann::json report_of(const StepBench& bench, Device device, StepWork& work,
                            {"step_seconds_p90", slow},
                            {"peak_memory_bytes", peak_memory_bytes()},  // before the density adds its own
                            {"step_peak_bytes", work.peak_bytes()}};
-  if (!bench.settings.eager) report["arena_bytes"] = work.program_bytes();
+  if (!bench.eager) report["arena_bytes"] = work.program_bytes();
   if (train) report["loss"] = work.loss();
   if (train) report["pooled_gradient_density"] = work.density();
   return report;
@@ -97,8 +106,8 @@ void print(const nlohmann::json& report) {
 }
 
 int run(const StepBench& bench) {
-  Device device = apply_run_settings(bench.settings);
-  StepWork work(bench.choice, device);
+  Device device = apply_run_settings(bench);
+  StepWork work(bench, device);
   if (bench.bind) bind_threads();
   const std::function<void()> step = [&] { work(); };
   time_repeatedly(step, kWarmUpShare * bench.seconds, kWarmUpSteps);
@@ -114,19 +123,12 @@ int run(const StepBench& bench) {
 
 }  // namespace
 
-Action add_step_bench(CLI::App& app) {
-  auto bench = std::make_shared<StepBench>();
-  add_step_choice(app, bench->choice);
-  app.add_option("--steps", bench->steps, "Steps that are timed; 0: as many as --seconds allow")
-      ->transform(whole_number(0));
-  app.add_option("--seconds", bench->seconds, "Time for timed steps; a fifth of it again warms up")
-      ->check(positive_number())
-      ->capture_default_str();
-  app.add_flag("--bind", bench->bind, "Bind each thread to a core of its own");
-  add_run_settings(app, bench->settings);
-  app.add_flag("--json", bench->json, "One JSON object on the last line");
-  app.footer("Example: treadle bench step --model fashion_cnn --mode inference --batch 32");
-  return [bench] { return run(*bench); };
+void register_bench_step(Commands& commands) {
+  commands.add({.place = 1,
+                .name = "bench step",
+                .description = "Whole training or inference steps on real data",
+                .example = "treadle bench step --model fashion_cnn --mode inference --batch 32"},
+               run);
 }
 
 }  // namespace treadle::cli

@@ -1,4 +1,3 @@
-#include "cli/bench/bench_grid.h"
 
 #include <fmt/core.h>
 
@@ -10,8 +9,8 @@
 
 #include "cli/bench/conv_grid.h"
 #include "cli/bench/timing.h"
+#include "cli/command.h"
 #include "cli/format.h"
-#include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "treadle/core/error.h"
@@ -21,12 +20,27 @@
 namespace treadle::cli {
 namespace {
 
-struct GridBench {
-  RunSettings settings;
+struct GridBench : RunSettings {
   std::string pass = "forward", only;
   int64_t batch = 32;
   double most_gflop = 1, seconds = 0.4, density = 0.25;
   bool json = false;
+
+  static void describe(auto& field) {
+    using O = GridBench;
+    field("pass", &O::pass, "forward, input_gradient or weight_gradient",
+          {.check = one_of({"forward", "input_gradient", "weight_gradient"})});
+    field("only", &O::only, "Only shapes whose name holds this text, such as 'pool'");
+    field("batch", &O::batch, "Images per call", {.check = whole_number(1)});
+    field("most_gflop", &O::most_gflop, "Fewer images where a call would need more operations",
+          {.check = positive_number()});
+    field("seconds", &O::seconds, "Time for the interleaved runs of each shape",
+          {.check = positive_number()});
+    field("density", &O::density, "Share of the pooled gradients that flow on; the rest is closed by ReLU",
+          {.check = number_between(0, 1)});
+    RunSettings::describe(field);
+    field("json", &O::json, "One JSON object on the last line");
+  }
 };
 
 constexpr double kFarSlower = 4;  ///< a way so many times slower than the best on a small batch is left out
@@ -194,7 +208,7 @@ class FreshChoices {
 
 int run(const GridBench& bench) {
   const FreshChoices fresh;
-  Device device = apply_run_settings(bench.settings);
+  Device device = apply_run_settings(bench);
   require<ValueError>(device == kCpu, "the grid is timed on cpu only");
   bind_threads();
   NoGrad no_grad;
@@ -217,29 +231,12 @@ int run(const GridBench& bench) {
 
 }  // namespace
 
-Action add_grid_bench(CLI::App& app) {
-  auto bench = std::make_shared<GridBench>();
-  app.add_option("--pass", bench->pass, "forward, input_gradient or weight_gradient")
-      ->check(one_of({"forward", "input_gradient", "weight_gradient"}))
-      ->capture_default_str();
-  app.add_option("--only", bench->only, "Only shapes whose name holds this text, such as 'pool'");
-  app.add_option("--batch", bench->batch, "Images per call")
-      ->transform(whole_number(1))
-      ->capture_default_str();
-  app.add_option("--most-gflop", bench->most_gflop, "Fewer images where a call would need more operations")
-      ->check(positive_number())
-      ->capture_default_str();
-  app.add_option("--seconds", bench->seconds, "Time for the interleaved runs of each shape")
-      ->check(positive_number())
-      ->capture_default_str();
-  app.add_option("--density", bench->density,
-                 "Share of the pooled gradients that flow on; the rest is closed by ReLU")
-      ->check(number_between(0, 1))
-      ->capture_default_str();
-  add_run_settings(app, bench->settings);
-  app.add_flag("--json", bench->json, "One JSON object on the last line");
-  app.footer("Example: treadle bench grid --only pool --pass input_gradient --density 1");
-  return [bench] { return run(*bench); };
+void register_bench_grid(Commands& commands) {
+  commands.add({.place = 5,
+                .name = "bench grid",
+                .description = "Convolutions of many shapes, against oneDNN alone",
+                .example = "treadle bench grid --only pool --pass input_gradient --density 1"},
+               run);
 }
 
 }  // namespace treadle::cli

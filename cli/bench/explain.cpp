@@ -1,4 +1,3 @@
-#include "cli/bench/bench_explain.h"
 
 #include <fmt/core.h>
 
@@ -6,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/step_work.h"
+#include "cli/command.h"
 #include "cli/format.h"
-#include "cli/option_checks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "treadle/compile/variant_choice.h"
@@ -18,11 +17,19 @@
 namespace treadle::cli {
 namespace {
 
-struct ExplainBench {
-  StepChoice choice;
-  RunSettings settings;
-  int replays = 200;
+struct ExplainBench : StepChoice, RunSettings {
+  int64_t replays = 200;
   bool clear = false, json = false;
+
+  static void describe(auto& field) {
+    using O = ExplainBench;
+    StepChoice::describe(field);
+    field("replays", &O::replays, "Replays of which the best time of each step is taken",
+          {.check = whole_number(1)});
+    field("clear", &O::clear, "Forget all measurements of variants");
+    RunSettings::describe(field);
+    field("json", &O::json, "One JSON object on the last line");
+  }
 };
 
 std::string shapes_of(const Program& program, const std::vector<int>& values) {
@@ -78,28 +85,23 @@ int run(const ExplainBench& bench) {
     fmt::print("{} is empty\n", VariantCache::path().string());
     return kSuccess;
   }
-  Device device = apply_run_settings(bench.settings);
+  Device device = apply_run_settings(bench);
   require<ValueError>(!settings().eager, "op by op there is no program to explain; leave --eager out");
-  StepWork work(bench.choice, device);
+  StepWork work(bench, device);
   for (int i = 0; i < 20; ++i) work();
-  auto times = work.program_times(bench.replays);
+  auto times = work.program_times(int(bench.replays));
   bench.json ? print_steps(times) : print_table(times);
   return kSuccess;
 }
 
 }  // namespace
 
-Action add_explain_bench(CLI::App& app) {
-  auto bench = std::make_shared<ExplainBench>();
-  add_step_choice(app, bench->choice);
-  app.add_option("--replays", bench->replays, "Replays of which the best time of each step is taken")
-      ->transform(whole_number(1))
-      ->capture_default_str();
-  app.add_flag("--clear", bench->clear, "Forget all measurements of variants");
-  add_run_settings(app, bench->settings);
-  app.add_flag("--json", bench->json, "One JSON object on the last line");
-  app.footer("Example: treadle bench explain --model fashion_cnn --batch 32");
-  return [bench] { return run(*bench); };
+void register_bench_explain(Commands& commands) {
+  commands.add({.place = 4,
+                .name = "bench explain",
+                .description = "Which variant runs each step of a compiled step, and what was measured",
+                .example = "treadle bench explain --model fashion_cnn --batch 32"},
+               run);
 }
 
 }  // namespace treadle::cli

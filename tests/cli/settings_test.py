@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""What a run keeps of `treadle train`'s options: config.toml, and what --resume goes on with.
+
+usage: settings_test.py PROGRAM
+"""
+
+import json
+import shutil
+import struct
+import tomllib
+import unittest
+
+from program import TrainingTest, last_json
+
+CHOSEN = {
+    "epochs": 2, "batch_size": 16, "optimizer": "momentum", "learning_rate": 0.02, "schedule": "one-cycle", "warm_up": 0.5, "normalize": True,
+    "seed": 7, "limit_batches": 3, "steps": 5, "validation": 0.25, "test": "last", "engine": "own", "variant": ["matmul=loop", "relu=loop"],
+    "threads": 1, "deterministic": True, "eager": True, "keep_subnormals": True, "device": "cpu", "preset": "baseline",
+}  # fmt: skip
+
+
+def words_for(settings):
+    """The command line that sets what a config.toml says."""
+    for name, value in settings.items():
+        option = {"learning_rate": "--lr"}.get(name, "--" + name.replace("_", "-"))
+        for one in value if isinstance(value, list) else [value]:
+            yield from [option] if one is True else [] if one is False else [option, str(one)]
+
+
+def change_settings(path, change):
+    """Lets `change` edit what a checkpoint remembers of the command line."""
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", data)
+    header = json.loads(data[8 : 8 + length])
+    description = json.loads(header["__metadata__"]["treadle.checkpoint"])
+    change(description["training"])
+    header["__metadata__"]["treadle.checkpoint"] = json.dumps(description)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length :])
+
+
+class SettingsTest(TrainingTest):
+    def setUp(self):
+        super().setUp()
+        self.run_folder = self.folder / "run"
+        self.last = self.run_folder / "last.safetensors"
+
+    def config(self):
+        return tomllib.loads((self.run_folder / "config.toml").read_text())
+
+    def remembered(self):
+        kept = {}
+        change_settings(shutil.copy(self.last, self.folder / "copy"), kept.update)
+        return kept
+
+
+class Config(SettingsTest):
+    def test_it_says_all_that_decides_the_result(self):
+        first = self.train(*words_for(CHOSEN))
+        self.assertEqual(first.returncode, 0, first.stderr)
+        config = self.config()
+        self.assertEqual({name: config[name] for name in CHOSEN}, CHOSEN)
+        told = {name: value for name, value in config.items() if name not in ("run", "treadle", "model", "data")}
+        again = last_json(self.train(*words_for(told), model=config["model"]))
+        self.assertEqual(again["losses"], last_json(first)["losses"])
+        self.assertEqual(self.config() | {"run": ""}, config | {"run": ""})
+
+    def test_what_a_run_keeps_is_in_it(self):
+        self.train("--epochs", 1)
+        options = {option.removeprefix("--").replace("-", "_") for option in self.remembered() if option.startswith("--")}
+        self.assertEqual(options - {"lr"} | {"learning_rate", "model", "run", "treadle"}, set(self.config()))
+
+
+class Resuming(SettingsTest):
+    def test_goes_on_with_all_of_it(self):
+        self.train(*words_for(CHOSEN))
+        before = self.config()
+        self.assertEqual(self.train("--resume").returncode, 0)
+        (self.run_folder / "config.toml").unlink()
+        self.assertEqual(self.train("--resume").returncode, 0)
+        self.assertEqual(self.config(), before)
+
+    def test_what_would_change_the_run_is_refused(self):
+        self.train("--epochs", 1, "--engine", "own", "--variant", "matmul=loop")
+        for words in (["--engine", "any"], ["--variant", "matmul=loop", "--variant", "relu=loop"], ["--preset", "baseline"],
+                      ["--seed", 1], ["--deterministic"], ["--validation", 0.25]):  # fmt: skip
+            self.assert_fails(self.train("--resume", *words), 2, words[0], "differs from the run to resume")
+        for words in (["--engine", "own"], ["--variant", "matmul=loop"], ["--epochs", 2], ["--threads", 1], ["--test", "last"], ["--epochs", 3, "--eager"]):
+            self.assertEqual(self.train("--resume", *words).returncode, 0, words)
+        self.assertEqual((self.config()["epochs"], self.config()["eager"]), (3, True))
+
+    def test_runs_of_earlier_versions_go_on(self):
+        def as_before(settings):
+            for option in ("--eager", "--keep-subnormals", "--validation", "--preset"):
+                del settings[option]
+            settings["--validate"] = settings.pop("--test")
+
+        self.train("--epochs", 1, "--test", "last", "--threads", 1)
+        change_settings(self.last, as_before)
+        (self.run_folder / "config.toml").write_text("run = '1-2'\nmodel = 'mlp'\n")
+        resumed = self.train("--resume", "--epochs", 2)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        kept = self.remembered()
+        self.assertEqual([kept[name] for name in ("--test", "--validation", "--eager", "--preset")], ["last", "0", "false", ""])
+        self.assertEqual(self.config()["test"], "last")
+
+    def test_settings_that_are_missing_or_wrong_are_named(self):
+        self.train("--epochs", 1)
+        good = self.last.read_bytes()
+        for option, value in (("--lr", "fast"), ("--lr", "-1"), ("--batch-size", "0"), ("--normalize", "perhaps"), ("--engine", "all")):
+            self.last.write_bytes(good)
+            change_settings(self.last, lambda settings: settings.update({option: value}))
+            self.assert_fails(self.train("--resume"), 1, str(self.last), option, f"'{value}'")
+        self.last.write_bytes(good)
+        change_settings(self.last, lambda settings: settings.pop("--optimizer"))
+        self.assert_fails(self.train("--resume"), 1, f"{self.last} lacks the setting --optimizer")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
