@@ -39,14 +39,28 @@ struct Options : RunSettings {
 
 std::vector<int64_t> list_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
+/// The extents of one tensor; of several, a list for each.
+nlohmann::json list_of(const std::vector<Shape>& shapes) {
+  if (shapes.size() == 1) return list_of(shapes[0]);
+  nlohmann::json lists = nlohmann::json::array();
+  for (const Shape& shape : shapes) lists.push_back(list_of(shape));
+  return lists;
+}
+
+std::string text_of(const std::vector<Shape>& shapes) {
+  std::string text;
+  for (const Shape& shape : shapes) text += (text.empty() ? "" : ", ") + to_string(shape);
+  return text;
+}
+
 void print_summary(const Options& options, const ModelSummary& summary) {
   nlohmann::json layers = nlohmann::json::array();
   for (const LayerSummary& layer : summary.layers)
     layers.push_back({{"name", layer.name},
                       {"layer", layer.description},
                       {"depth", layer.depth},
-                      {"input", list_of(layer.input)},
-                      {"output", list_of(layer.output)},
+                      {"input", list_of(layer.inputs)},
+                      {"output", list_of(layer.outputs)},
                       {"parameters", layer.parameters},
                       {"multiply_adds", layer.multiply_adds}});
   nlohmann::json result = {{"model", options.source},
@@ -64,7 +78,7 @@ void print_table(const ModelSummary& summary) {
   for (const LayerSummary& layer : summary.layers) {
     std::string indent(size_t(2 * layer.depth), ' ');
     std::string name = layer.name.empty() ? layer.description : layer.name + ": " + layer.description;
-    rows.push_back({indent + name, to_string(layer.input), to_string(layer.output),
+    rows.push_back({indent + name, text_of(layer.inputs), text_of(layer.outputs),
                     layer.parameters ? with_commas(layer.parameters) : "-",
                     layer.multiply_adds ? with_commas(layer.multiply_adds) : "-"});
   }

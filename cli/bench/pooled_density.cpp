@@ -23,12 +23,12 @@ std::vector<std::shared_ptr<Module>> chain_of(Module& model, const Tensor& image
   std::vector<std::shared_ptr<Module>> chain;
   Tensor last = images;
   bool connected = true;
-  ObserveModules observe([&](const Module& module, const Tensor& input, const Tensor& output) {
+  ObserveModules observe([&](const Module& module, std::span<const Tensor> in, std::span<const Tensor> out) {
     auto leaf = leaves.find(&module);
-    if (!output.defined() || leaf == leaves.end()) return;
-    connected = connected && input.same_as(last);
+    if (out.empty() || leaf == leaves.end()) return;
+    connected = connected && in.size() == 1 && out.size() == 1 && in[0].same_as(last);
     chain.push_back(leaf->second);
-    last = output;
+    last = out[0];
   });
   Tensor result = model(images);
   if (!connected || !result.same_as(last)) chain.clear();

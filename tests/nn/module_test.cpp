@@ -193,8 +193,8 @@ TEST(Summary, CountsFashionCnn) {
   EXPECT_EQ(summary.multiply_adds, 389'376 + 8'921'088 + 819'200 + 2'560);
   ASSERT_EQ(summary.layers.size(), 11u);
   EXPECT_EQ(summary.layers[1].name, "conv1");
-  EXPECT_EQ(summary.layers[1].output, (Shape{1, 64, 26, 26}));
-  EXPECT_EQ(summary.layers[0].output, (Shape{1, 10}));
+  EXPECT_EQ(summary.layers[1].outputs, (std::vector{Shape{1, 64, 26, 26}}));
+  EXPECT_EQ(summary.layers[0].outputs, (std::vector{Shape{1, 10}}));
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ std::string Conv2d::describe() const {
   return text + (bias.defined() ? ")" : ", no bias)");
 }
 
-int64_t Conv2d::multiply_adds(const Shape&, const Shape& output) const {
-  return output.numel() * weight.size(1) * weight.size(2) * weight.size(3);
+int64_t Conv2d::multiply_adds(std::span<const Shape>, std::span<const Shape> outputs) const {
+  return outputs[0].numel() * weight.size(1) * weight.size(2) * weight.size(3);
 }
 
 }  // namespace treadle

@@ -13,7 +13,7 @@ class TREADLE_API Conv2d final : public Module {
   Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel, const Conv2dOptions& options = {},
          bool bias = true, Generator& generator = default_generator());
   std::string describe() const override;
-  int64_t multiply_adds(const Shape& input, const Shape& output) const override;
+  int64_t multiply_adds(std::span<const Shape> inputs, std::span<const Shape> outputs) const override;
 
   Tensor weight, bias;
 

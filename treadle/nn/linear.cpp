@@ -29,8 +29,8 @@ std::string Linear::describe() const {
   return fmt::format("Linear({}, {}{})", weight.size(1), weight.size(0), bias.defined() ? "" : ", no bias");
 }
 
-int64_t Linear::multiply_adds(const Shape&, const Shape& output) const {
-  return output.numel() * weight.size(1);
+int64_t Linear::multiply_adds(std::span<const Shape>, std::span<const Shape> outputs) const {
+  return outputs[0].numel() * weight.size(1);
 }
 
 }  // namespace treadle

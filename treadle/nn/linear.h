@@ -15,7 +15,7 @@ class TREADLE_API Linear final : public Module {
   Linear(int64_t in_features, int64_t out_features, bool bias = true,
          Generator& generator = default_generator());
   std::string describe() const override;
-  int64_t multiply_adds(const Shape& input, const Shape& output) const override;
+  int64_t multiply_adds(std::span<const Shape> inputs, std::span<const Shape> outputs) const override;
 
   Tensor weight, bias;
 

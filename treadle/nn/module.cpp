@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/recording.h"
+#include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/copy.h"
 
 namespace treadle {
@@ -34,13 +36,48 @@ ObserveModules::~ObserveModules() { current_observer = before_; }
 Tensor Module::operator()(const Tensor& x) {
   if (Recording* current = recording()) note_mode(*current);
   if (!current_observer) return forward(x);
-  (*current_observer)(*this, x, {});
+  (*current_observer)(*this, {&x, 1}, {});
   Tensor y = forward(x);
-  (*current_observer)(*this, x, y);
+  (*current_observer)(*this, {&x, 1}, {&y, 1});
   return y;
 }
 
-int64_t Module::multiply_adds(const Shape&, const Shape&) const { return 0; }
+std::vector<Tensor> Module::call(std::span<const Tensor> inputs) {
+  if (Recording* current = recording()) note_mode(*current);
+  if (!current_observer) return forward_all(inputs);
+  (*current_observer)(*this, inputs, {});
+  std::vector<Tensor> outputs = forward_all(inputs);
+  (*current_observer)(*this, inputs, outputs);
+  return outputs;
+}
+
+Tensor Module::only_one(const std::vector<Tensor>& outputs) const {
+  require<ValueError>(outputs.size() == 1, "{} gives {} tensors, not one; call() returns them", describe(),
+                      outputs.size());
+  return outputs[0];
+}
+
+namespace {
+
+/// The module whose forward() is forward_all(): whose forward_all() is not forward().
+thread_local const Module* forwards_all = nullptr;
+
+}  // namespace
+
+Tensor Module::forward(const Tensor& x) {
+  const Module* before = std::exchange(forwards_all, this);
+  std::unique_ptr<const Module*, void (*)(const Module**)> restore(
+      &before, [](const Module** value) { forwards_all = *value; });
+  return only_one(forward_all({&x, 1}));
+}
+
+std::vector<Tensor> Module::forward_all(std::span<const Tensor> inputs) {
+  require<Error>(forwards_all != this, "{} defines neither forward() nor forward_all()", describe());
+  require<ValueError>(inputs.size() == 1, "{} takes one tensor, not {}", describe(), inputs.size());
+  return {forward(inputs[0])};
+}
+
+int64_t Module::multiply_adds(std::span<const Shape>, std::span<const Shape>) const { return 0; }
 
 void Module::check_name(const std::string& name) const {
   auto is_taken = [&](const auto& list) {
@@ -206,12 +243,31 @@ void Module::train(bool on) {
   for (auto& [name, child] : children_) child->train(on);
 }
 
+namespace {
+
+/// The tensor becomes `value` for all who know it. Its gradient, which would stay what it was, is dropped.
+void replace(Tensor tensor, const Tensor& value) {
+  const bool requires_grad = tensor.requires_grad();
+  tensor.set_grad({});
+  if (requires_grad)
+    tensor.set_requires_grad(false);  // assign() lets no tensor change its dtype that requires one
+  tensor.assign(value);
+  if (requires_grad) tensor.set_requires_grad();
+}
+
+}  // namespace
+
 void Module::to(Device device) {
   NoGrad no_grad;
-  for (auto& [name, tensor] : each_once(state_dict())) {
-    tensor.assign(treadle::to(tensor.detach(), device));
-    tensor.set_grad({});  // it would stay on the old device
-  }
+  for (auto& [name, tensor] : each_once(state_dict())) replace(tensor, treadle::to(tensor.detach(), device));
+}
+
+void Module::to(DType dtype) {
+  require<DTypeError>(is_floating(dtype), "a module cannot become {}: parameters are floating-point numbers",
+                      name_of(dtype));
+  NoGrad no_grad;
+  for (auto& [name, tensor] : each_once(state_dict()))
+    if (is_floating(tensor.dtype())) replace(tensor, cast(tensor.detach(), dtype));
 }
 
 void Module::zero_grad() {

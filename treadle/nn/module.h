@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +26,17 @@ class TREADLE_API Module {
   Module& operator=(const Module&) = delete;
   virtual ~Module() = default;
 
-  /// Runs the module, telling the observer of this thread if there is one.
+  /// Runs the module, telling the observer of this thread if there is one. Throws ValueError where it takes
+  /// several tensors, or gives other than one.
   Tensor operator()(const Tensor& x);
+  /// The same with several inputs, as in attention(query, key, value).
+  template <class... Tensors>
+  Tensor operator()(const Tensor& first, const Tensor& second, const Tensors&... more) {
+    const Tensor inputs[] = {first, second, more...};
+    return only_one(call(inputs));
+  }
+  /// The same with any number of inputs and outputs.
+  std::vector<Tensor> call(std::span<const Tensor> inputs);
 
   /// Parameters of this module and its children, under PyTorch's names ("conv1.weight"), in order of
   /// registration; one that is registered several times, under its first name only.
@@ -46,19 +56,25 @@ class TREADLE_API Module {
   void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const;
-  /// Moves parameters and buffers.
+  /// Moves parameters and buffers, and drops gradients.
   void to(Device device);
+  /// Converts parameters and buffers that hold floating-point numbers, as cast() does, and drops gradients;
+  /// integers stay. An optimizer with a state refuses to go on: it is made anew. Throws DTypeError for a
+  /// dtype that is not floating.
+  void to(DType dtype);
   /// Drops the gradients of all parameters.
   void zero_grad();
 
   /// Type and options, as in "Conv2d(1, 64, kernel 3×3)".
   virtual std::string describe() const = 0;
   /// Multiply-adds of one call, for summaries.
-  virtual int64_t multiply_adds(const Shape& input, const Shape& output) const;
+  virtual int64_t multiply_adds(std::span<const Shape> inputs, std::span<const Shape> outputs) const;
   const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& children() const { return children_; }
 
  protected:
-  virtual Tensor forward(const Tensor& x) = 0;
+  /// What the module computes: it defines this, or forward_all() where it takes or gives several tensors.
+  virtual Tensor forward(const Tensor& x);
+  virtual std::vector<Tensor> forward_all(std::span<const Tensor> inputs);
   /// Marks the tensor as requiring a gradient and returns it. Like what follows throws ValueError for an
   /// undefined tensor, and for a name that is taken, empty or has a dot in it; DTypeError for integers.
   Tensor register_parameter(std::string name, Tensor value);
@@ -72,6 +88,7 @@ class TREADLE_API Module {
   }
 
  private:
+  Tensor only_one(const std::vector<Tensor>& outputs) const;
   void note_mode(Recording& recording) const;
   void check_name(const std::string& name) const;
   void check_child(const std::string& name, const Module* module) const;
@@ -85,8 +102,9 @@ class TREADLE_API Module {
   std::shared_ptr<const Module> life_{this, [](const Module*) {}};
 };
 
-/// Called around every module's forward pass in this thread: before (output undefined) and after.
-using ModuleObserver = std::function<void(const Module& module, const Tensor& input, const Tensor& output)>;
+/// Called around every module's forward pass in this thread: before (no outputs) and after.
+using ModuleObserver = std::function<void(const Module& module, std::span<const Tensor> inputs,
+                                          std::span<const Tensor> outputs)>;
 
 /// While one lives, `observer` sees all modules that this thread runs.
 class TREADLE_API ObserveModules {

@@ -10,10 +10,10 @@ Sequential::Sequential(std::vector<std::pair<std::string, std::shared_ptr<Module
   for (auto& [name, layer] : layers) register_module(name, layer);
 }
 
-Tensor Sequential::forward(const Tensor& x) {
-  Tensor y = x;
-  for (auto& [name, layer] : children()) y = (*layer)(y);
-  return y;
+std::vector<Tensor> Sequential::forward_all(std::span<const Tensor> inputs) {
+  std::vector<Tensor> values(inputs.begin(), inputs.end());
+  for (auto& [name, layer] : children()) values = layer->call(values);
+  return values;
 }
 
 }  // namespace treadle

@@ -5,6 +5,7 @@
 
 namespace treadle {
 
+/// What one layer gives, one tensor or several, the next one takes.
 class TREADLE_API Sequential final : public Module {
  public:
   /// Children are called "0", "1", … as in PyTorch.
@@ -14,7 +15,7 @@ class TREADLE_API Sequential final : public Module {
   std::string describe() const override { return "Sequential"; }
 
  protected:
-  Tensor forward(const Tensor& x) override;
+  std::vector<Tensor> forward_all(std::span<const Tensor> inputs) override;
 };
 
 }  // namespace treadle

@@ -14,33 +14,51 @@ void collect_names(const Module& module, std::map<const Module*, std::string>& n
   }
 }
 
+std::vector<Shape> shapes_of(std::span<const Tensor> tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& tensor : tensors) shapes.push_back(tensor.shape());
+  return shapes;
+}
+
+int64_t bytes_of(const Tensor& tensor) { return tensor.numel() * int64_t(size_of(tensor.dtype())); }
+
+template <class Tensors>
+int64_t bytes_of(const Tensors& tensors) {
+  int64_t bytes = 0;
+  for (const Tensor& tensor : tensors) bytes += bytes_of(tensor);
+  return bytes;
+}
+
 /// Fills in one row per module as they run; children of a module run inside it.
 class Recorder {
  public:
   Recorder(const Module& model, ModelSummary& summary) : summary_(summary) { collect_names(model, names_); }
 
-  void operator()(const Module& module, const Tensor& input, const Tensor& output) {
-    if (!output.defined()) {
-      open_.push_back(summary_.layers.size());
-      summary_.layers.push_back({names_[&module],
-                                 module.describe(),
-                                 int(open_.size()) - 1,
-                                 input.shape(),
-                                 {},
-                                 module.parameter_count(),
-                                 0});
-      return;
-    }
-    LayerSummary& layer = summary_.layers[open_.back()];
-    open_.pop_back();
-    layer.output = output.shape();
-    layer.multiply_adds = module.multiply_adds(input.shape(), output.shape());
-    summary_.multiply_adds += layer.multiply_adds;
-    if (module.children().empty())
-      summary_.activation_bytes += output.numel() * int64_t(size_of(output.dtype()));
+  void operator()(const Module& module, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+    outputs.empty() ? begin(module, inputs) : end(module, outputs);
   }
 
  private:
+  void begin(const Module& module, std::span<const Tensor> inputs) {
+    open_.push_back(summary_.layers.size());
+    summary_.layers.push_back({names_[&module],
+                               module.describe(),
+                               int(open_.size()) - 1,
+                               shapes_of(inputs),
+                               {},
+                               module.parameter_count(),
+                               0});
+  }
+
+  void end(const Module& module, std::span<const Tensor> outputs) {
+    LayerSummary& layer = summary_.layers[open_.back()];
+    open_.pop_back();
+    layer.outputs = shapes_of(outputs);
+    layer.multiply_adds = module.multiply_adds(layer.inputs, layer.outputs);
+    summary_.multiply_adds += layer.multiply_adds;
+    if (module.children().empty()) summary_.activation_bytes += bytes_of(outputs);
+  }
+
   ModelSummary& summary_;
   std::map<const Module*, std::string> names_;
   std::vector<size_t> open_;
@@ -48,17 +66,22 @@ class Recorder {
 
 }  // namespace
 
-ModelSummary summarize(Module& model, const Shape& input) {
+ModelSummary summarize(Module& model, std::span<const Tensor> inputs) {
   ModelSummary summary;
   NoGrad no_grad;
-  auto parameters = model.parameters();
-  Tensor x = Tensor::zeros(input, DType::f32, parameters.empty() ? kCpu : parameters[0].device());
   ObserveModules observe(Recorder(model, summary));
-  model(x);
+  model.call(inputs);
   summary.parameters = model.parameter_count();
-  summary.parameter_bytes = summary.parameters * 4;
-  summary.input_bytes = input.numel() * 4;
+  summary.parameter_bytes = bytes_of(model.parameters());
+  summary.input_bytes = bytes_of(inputs);
   return summary;
+}
+
+ModelSummary summarize(Module& model, const Shape& input) {
+  const auto parameters = model.parameters();
+  const Tensor x = parameters.empty() ? Tensor::zeros(input)
+                                      : Tensor::zeros(input, parameters[0].dtype(), parameters[0].device());
+  return summarize(model, {&x, 1});
 }
 
 }  // namespace treadle

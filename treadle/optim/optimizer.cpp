@@ -148,7 +148,13 @@ std::vector<Optimizer::Batch> Optimizer::batches(const Counts& updates) const {
       batch = all.insert(all.end(), {parameter.device(), parameter.dtype(), count, {}, {}});
     batch->parameters.push_back(i);
     batch->groups.insert(batch->groups.end(), {parameter, gradient});
-    for (const Slot& slot : slots_) batch->groups.push_back(slot.tensors[i]);
+    for (const Slot& slot : slots_) {
+      require<DTypeError>(slot.tensors[i].dtype() == parameter.dtype(),
+                          "the parameter '{}' has become {}, but its {} is {}: make a new {} for it",
+                          parameters_[i].name, name_of(parameter.dtype()), slot.name,
+                          name_of(slot.tensors[i].dtype()), name());
+      batch->groups.push_back(slot.tensors[i]);
+    }
   }
   return all;
 }
