@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "treadle/train/evaluate.h"
+#include "treadle/train/classification/evaluate.h"
 
 namespace treadle::cli {
 

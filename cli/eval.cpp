@@ -12,7 +12,7 @@
 #include "cli/standard_output.h"
 #include "treadle/core/error.h"
 #include "treadle/core/nearest_name.h"
-#include "treadle/train/evaluate.h"
+#include "treadle/train/classification/evaluate.h"
 
 namespace treadle::cli {
 namespace {

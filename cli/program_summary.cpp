@@ -4,7 +4,7 @@
 #include "treadle/models/model.h"
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/random/random.h"
-#include "treadle/train/training_step.h"
+#include "treadle/train/classification/training_step.h"
 
 namespace treadle::cli {
 

@@ -21,10 +21,10 @@ std::string bar(int64_t done, int64_t of) {
   return text;
 }
 
-std::string figures(const char* part, const Evaluation& evaluation) {
-  if (evaluation.total.empty()) return "";
-  return fmt::format("  {0} loss {1:.4f}  {0} accuracy {2}", part, evaluation.loss,
-                     percent(evaluation.accuracy));
+std::string figures(const char* part, const Metrics& metrics) {
+  if (metrics.empty()) return "";
+  return fmt::format("  {0} loss {1:.4f}  {0} accuracy {2}", part, metrics["loss"],
+                     percent(metrics["accuracy"]));
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ void Progress::step(const StepReport& report) {
 }
 
 std::string Progress::line(const StepReport& report, int width) const {
-  double rate = double(report.images_done) / epoch_seconds_, per_step = epoch_seconds_ / double(steps_seen_);
+  double rate = double(report.examples_done) / epoch_seconds_,
+         per_step = epoch_seconds_ / double(steps_seen_);
   double left = per_step * double(report.steps_in_epoch - report.step_in_epoch +
                                   (report.epochs - report.epoch - 1) * report.steps_in_epoch);
   return fit_line({{0, fmt::format("epoch {}/{}", report.epoch + 1, report.epochs)},
@@ -64,14 +65,14 @@ void Progress::clear() {
   if (std::exchange(drawn_, false)) clear_terminal_line();
 }
 
-void Progress::epoch(const EpochReport& report, int64_t images) {
+void Progress::epoch(const EpochReport& report) {
   clear();
   steps_seen_ = 0;
   if (quiet_) return;
   std::string test = figures("validation", report.validation) + figures("test", report.test);
   fmt::print("epoch {}/{}  loss {:.4f}{}  {:.1f} s  {} images/s{}\n", report.epoch, report.epochs,
              report.train_loss, test, report.seconds,
-             with_commas(int64_t(double(images) / std::max(report.seconds, 1e-9))),
+             with_commas(int64_t(double(report.examples) / std::max(report.seconds, 1e-9))),
              report.best ? "  best so far" : "");
   std::fflush(stdout);
 }

@@ -14,7 +14,7 @@ class Progress {
   Progress(bool quiet, bool on_terminal) : quiet_(quiet), bar_(on_terminal && !quiet) {}
   ~Progress();
   void step(const StepReport& report);
-  void epoch(const EpochReport& report, int64_t images);
+  void epoch(const EpochReport& report);
   /// Removes the bar.
   void clear();
 

@@ -19,7 +19,7 @@
 #include "treadle/data/hold_out.h"
 #include "treadle/data/pixel_statistics.h"
 #include "treadle/models/model.h"
-#include "treadle/train/fit.h"
+#include "treadle/train/classification/fit_classifier.h"
 
 namespace treadle::cli {
 namespace {
@@ -85,7 +85,7 @@ class Training {
     if (!o_.quiet) announce(run);
     const std::stop_token stop = stop_on_signals();
     MeasuringNote note(on_terminal() && !o_.quiet, stop);
-    FitResult result = fit(*model_, *optimizer_, schedule(), data_, fit_options(stop));
+    FitResult result = fit_classifier(*model_, *optimizer_, schedule(), data_, fit_options(stop));
     print_if_possible([&] { progress_.clear(); });
     if (result.interrupted) return interrupted(run, result);
     if (!o_.quiet) report(run, result, seconds_since_start());
@@ -197,8 +197,8 @@ class Training {
     return Schedule::named(o_.schedule, o_.learning_rate, steps, o_.warm_up);
   }
 
-  FitOptions fit_options(std::stop_token stop) {
-    FitOptions fit;
+  ClassifierOptions fit_options(std::stop_token stop) {
+    ClassifierOptions fit;
     fit.epochs = o_.epochs;
     fit.batch_size = o_.batch_size;
     fit.seed = o_.seed;
@@ -211,9 +211,7 @@ class Training {
     fit.resume = o_.resume ? &resumed_ : nullptr;
     fit.stop = stop;
     fit.on_step = [this](const StepReport& report) { print_if_possible([&] { progress_.step(report); }); };
-    fit.on_epoch = [this](const EpochReport& report) {
-      print_if_possible([&] { progress_.epoch(report, report.images); });
-    };
+    fit.on_epoch = [this](const EpochReport& report) { print_if_possible([&] { progress_.epoch(report); }); };
     return fit;
   }
 

@@ -8,6 +8,7 @@
 #include "cli/format.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/parallel_for.h"
+#include "treadle/train/classification/fit_classifier.h"
 
 namespace treadle::cli {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 std::string accuracy_text(double accuracy) { return fmt::format("{} ({:.4f})", percent(accuracy), accuracy); }
 
 /// Fewer than the test set has when --limit-batches cuts it.
-int64_t test_images(const Evaluation& test) {
+int64_t test_images(const Metrics& metrics) {
+  const Evaluation test = evaluation_of(metrics);
   return std::accumulate(test.total.begin(), test.total.end(), int64_t(0));
 }
 
@@ -46,21 +48,21 @@ void announce(const TrainingRun& run) {
 }
 
 void report(const TrainingRun& run, const FitResult& result, double seconds) {
-  fmt::print("\n{}\n", class_table(run.data.test.classes, result.test));
+  fmt::print("\n{}\n", class_table(run.data.test.classes, evaluation_of(result.test)));
   if (result.best_epoch > 0)
     fmt::print("validation accuracy {}, the best, after epoch {}\n",
-               accuracy_text(result.validation.accuracy), result.best_epoch);
-  fmt::print("test accuracy {}, test loss {:.4f}{}\n", accuracy_text(result.test.accuracy), result.test.loss,
-             share_of_test_set(test_images(result.test), run.data.test.size()));
+               accuracy_text(result.validation["accuracy"]), result.best_epoch);
+  fmt::print("test accuracy {}, test loss {:.4f}{}\n", accuracy_text(result.test["accuracy"]),
+             result.test["loss"], share_of_test_set(test_images(result.test), run.data.test.size()));
   fmt::print("{} images/s (median step), {:.1f} s training, {:.1f} s in all\n{}\n",
-             with_commas(int64_t(result.images_per_second)), result.train_seconds, seconds,
+             with_commas(int64_t(result.examples_per_second)), result.train_seconds, seconds,
              saved_text(run, result));
 }
 
 nlohmann::json json_of(const TrainingRun& run, const FitResult& result, double seconds) {
   const TrainOptions& o = run.options;
   nlohmann::json validation_accuracy;
-  if (result.best_epoch > 0) validation_accuracy = result.validation.accuracy;
+  if (result.best_epoch > 0) validation_accuracy = result.validation["accuracy"];
   return {{"model", o.model},
           {"device", to_string(run.device)},
           {"data", o.data},
@@ -68,13 +70,13 @@ nlohmann::json json_of(const TrainingRun& run, const FitResult& result, double s
           {"batch_size", o.batch_size},
           {"seed", o.seed},
           {"validation_accuracy", validation_accuracy},
-          {"test_accuracy", result.test.accuracy},
-          {"test_loss", result.test.loss},
+          {"test_accuracy", result.test["accuracy"]},
+          {"test_loss", result.test["loss"]},
           {"test_images", test_images(result.test)},
           {"images_in_test_set", run.data.test.size()},
           {"train_seconds", result.train_seconds},
           {"total_seconds", seconds},
-          {"images_per_second", result.images_per_second},
+          {"images_per_second", result.examples_per_second},
           {"parameters", run.parameters},
           {"peak_memory_bytes", peak_memory_bytes()},
           {"allocator_peak_bytes", allocator(run.device).statistics().peak_bytes},

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "treadle/nn/module.h"
-#include "treadle/train/evaluate.h"
+#include "treadle/train/classification/evaluate.h"
 
 namespace treadle::cli {
 

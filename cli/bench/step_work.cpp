@@ -8,7 +8,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/train/training_step.h"
+#include "treadle/train/classification/training_step.h"
 
 namespace treadle::cli {
 

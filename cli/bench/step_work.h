@@ -12,7 +12,7 @@
 #include "treadle/models/model.h"
 #include "treadle/nn/module.h"
 #include "treadle/optim/optimizer.h"
-#include "treadle/train/evaluate.h"
+#include "treadle/train/classification/evaluate.h"
 
 namespace treadle::cli {
 

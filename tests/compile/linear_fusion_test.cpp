@@ -28,7 +28,7 @@
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/optim/sgd.h"
-#include "treadle/train/training_step.h"
+#include "treadle/train/classification/training_step.h"
 
 namespace treadle {
 namespace {

@@ -1,5 +1,5 @@
 /// Evaluation: what is counted when it ends early, and its worst values.
-#include "treadle/train/evaluate.h"
+#include "treadle/train/classification/evaluate.h"
 
 #include <cmath>
 

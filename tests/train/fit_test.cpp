@@ -1,5 +1,5 @@
 /// The training loop: every image once, resuming, NaN, interruption, checkpoints.
-#include "treadle/train/fit.h"
+#include "treadle/train/classification/fit_classifier.h"
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ class Fit : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  FitOptions options(int64_t epochs) const {
-    FitOptions o;
+  ClassifierOptions options(int64_t epochs) const {
+    ClassifierOptions o;
     o.epochs = epochs;
     o.batch_size = 24;
     o.seed = 3;
@@ -43,12 +43,12 @@ class Fit : public testing::Test {
   }
 
   /// Trains a fresh mlp with Adam.
-  FitResult train(FitOptions o, double rate = 1e-3) {
+  FitResult train(ClassifierOptions o, double rate = 1e-3) {
     auto model = make_model("mlp", 5);
     Adam optimizer(model->named_parameters(), rate);
     RunFolder folder(folder_);
     o.folder = &folder;
-    return fit(*model, optimizer, Schedule::cosine(rate, 3 * 5), data_, o);
+    return fit_classifier(*model, optimizer, Schedule::cosine(rate, 3 * 5), data_, o);
   }
 
   DatasetSplits data_{bright_quarters(100, 1), bright_quarters(60, 2), {}};
@@ -57,15 +57,15 @@ class Fit : public testing::Test {
 
 TEST_F(Fit, LearnsAndCountsEveryImage) {
   int64_t images = 0;
-  FitOptions o = options(3);
+  ClassifierOptions o = options(3);
   o.on_step = [&](const StepReport& report) {
-    if (report.step_in_epoch == report.steps_in_epoch) images += report.images_done;
+    if (report.step_in_epoch == report.steps_in_epoch) images += report.examples_done;
   };
   FitResult result = train(o);
   EXPECT_EQ(result.losses.size(), 15u);  // 4 batches of 24 and one of 4, three times
   EXPECT_EQ(images, 300);
   EXPECT_LT(result.losses.back(), result.losses.front());
-  EXPECT_GT(result.test.accuracy, 0.9);
+  EXPECT_GT(result.test["accuracy"], 0.9);
 }
 
 TEST_F(Fit, SavesACheckpointThatGivesTheSameAccuracy) {
@@ -76,7 +76,7 @@ TEST_F(Fit, SavesACheckpointThatGivesTheSameAccuracy) {
   EXPECT_EQ(checkpoint.step, 10);
   auto model = make_model("mlp");
   model->load_state_dict(checkpoint.parameters);
-  EXPECT_EQ(evaluate(*model, data_.test, {}, kCpu).accuracy, result.test.accuracy);
+  EXPECT_EQ(evaluate(*model, data_.test, {}, kCpu).accuracy, result.test["accuracy"]);
   EXPECT_FALSE(fs::exists(folder_ / "best.safetensors"));  // no part to choose it on
 }
 
@@ -84,7 +84,7 @@ TEST_F(Fit, ResumingAfterAnEpochGivesTheSameLosses) {
   auto whole = train(options(3)).losses;
   train(options(1));
   Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
-  FitOptions o = options(3);
+  ClassifierOptions o = options(3);
   o.resume = &checkpoint;
   auto rest = train(o).losses;
   ASSERT_EQ(rest.size(), 10u);
@@ -93,24 +93,24 @@ TEST_F(Fit, ResumingAfterAnEpochGivesTheSameLosses) {
 
 TEST_F(Fit, ALimitOfStepsEndsTheRunWithinAnEpoch) {
   auto whole = train(options(3)).losses;
-  FitOptions o = options(3);
+  ClassifierOptions o = options(3);
   o.max_steps = 7;
   FitResult cut = train(o);
   EXPECT_EQ(cut.losses, std::vector<double>(whole.begin(), whole.begin() + 7));
   EXPECT_EQ(cut.epochs_done, 2);
-  EXPECT_EQ(cut.test.total.size(), 10u);
+  EXPECT_EQ(evaluation_of(cut.test).total.size(), 10u);
   Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
   EXPECT_EQ(checkpoint.step, 7);
   o.resume = &checkpoint;
   FitResult again = train(o);  // nothing is left
   EXPECT_TRUE(again.losses.empty());
-  EXPECT_EQ(again.test.accuracy, cut.test.accuracy);
+  EXPECT_EQ(again.test["accuracy"], cut.test["accuracy"]);
 }
 
 TEST_F(Fit, ALimitOfStepsHoldsAcrossAnInterruption) {
   auto whole = train(options(3)).losses;
   std::stop_source stop;
-  FitOptions o = options(3);
+  ClassifierOptions o = options(3);
   o.max_steps = 8;
   o.stop = stop.get_token();
   o.on_step = [&](const StepReport& report) {
@@ -118,29 +118,29 @@ TEST_F(Fit, ALimitOfStepsHoldsAcrossAnInterruption) {
   };
   EXPECT_TRUE(train(o).interrupted);
   Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
-  FitOptions again = options(3);
+  ClassifierOptions again = options(3);
   again.max_steps = 8;
   again.resume = &checkpoint;
   EXPECT_EQ(train(again).losses, std::vector<double>(whole.begin() + 6, whole.begin() + 8));
 }
 
 TEST_F(Fit, TestsOnceWhenAskedTo) {
-  double accuracy = train(options(3)).test.accuracy;
-  FitOptions o = options(3);
+  double accuracy = train(options(3)).test["accuracy"];
+  ClassifierOptions o = options(3);
   o.test_last_only = true;
   std::vector<size_t> classes_told;
   o.on_epoch = [&](const EpochReport& report) {
-    classes_told.push_back(report.test.total.size());
+    classes_told.push_back(evaluation_of(report.test).total.size());
     EXPECT_FALSE(report.best);
   };
-  EXPECT_EQ(train(o).test.accuracy, accuracy);
+  EXPECT_EQ(train(o).test["accuracy"], accuracy);
   EXPECT_EQ(classes_told, (std::vector<size_t>{0, 0, 10}));
 }
 
 TEST_F(Fit, InterruptionSavesTheMiddleOfAnEpoch) {
   auto whole = train(options(3)).losses;
   std::stop_source stop;
-  FitOptions o = options(3);
+  ClassifierOptions o = options(3);
   o.stop = stop.get_token();
   o.on_step = [&](const StepReport& report) {
     if (report.epoch == 1 && report.step_in_epoch == 2) stop.request_stop();
@@ -149,7 +149,7 @@ TEST_F(Fit, InterruptionSavesTheMiddleOfAnEpoch) {
   EXPECT_TRUE(first.interrupted);
   EXPECT_EQ(first.losses.size(), 7u);
   Checkpoint checkpoint = load_checkpoint(folder_ / "last.safetensors");
-  FitOptions again = options(3);
+  ClassifierOptions again = options(3);
   again.resume = &checkpoint;
   auto rest = train(again).losses;
   EXPECT_EQ(rest, std::vector<double>(whole.begin() + 7, whole.end()));
@@ -161,10 +161,10 @@ TEST_F(Fit, NaNStopsAndKeepsTheLastCheckpoint) {
   auto model = make_model("mlp", 5);
   Sgd optimizer(model->named_parameters(), 1e30);
   RunFolder folder(folder_);
-  FitOptions o = options(1);
+  ClassifierOptions o = options(1);
   o.folder = &folder;
   try {
-    fit(*model, optimizer, Schedule::constant(1e30), data_, o);
+    fit_classifier(*model, optimizer, Schedule::constant(1e30), data_, o);
     FAIL() << "no exception";
   } catch (const TrainingError& error) {
     EXPECT_NE(std::string(error.what()).find("at step"), std::string::npos) << error.what();
@@ -216,7 +216,7 @@ TEST_F(Fit, RefusesToResumeWhatDoesNotFit) {
   train(options(1));
   const Checkpoint good = load_checkpoint(folder_ / "last.safetensors");
   auto resume = [&](Checkpoint checkpoint) {
-    FitOptions o = options(2);
+    ClassifierOptions o = options(2);
     o.resume = &checkpoint;
     train(o);
   };
@@ -233,13 +233,14 @@ TEST_F(Fit, WeightsThatAreNotFiniteAreNotSaved) {
     auto model = make_model("mlp", 5);
     Sgd optimizer(model->named_parameters(), 1e39);
     RunFolder folder(folder_);
-    FitOptions o = options(1);
+    ClassifierOptions o = options(1);
     o.folder = &folder, o.max_steps = 1, o.stop = stop.get_token();
     o.on_step = [&](const StepReport&) {
       if (stopped) stop.request_stop();
     };
-    expect_error<TrainingError>([&] { fit(*model, optimizer, Schedule::constant(1e39), data_, o); },
-                                {stopped ? "after step 1 (epoch 1)" : "the test loss is"});
+    expect_error<TrainingError>(
+        [&] { fit_classifier(*model, optimizer, Schedule::constant(1e39), data_, o); },
+        {stopped ? "after step 1 (epoch 1)" : "the test loss is"});
     EXPECT_FALSE(fs::exists(folder_ / "last.safetensors"));
   }
 }
@@ -247,20 +248,20 @@ TEST_F(Fit, WeightsThatAreNotFiniteAreNotSaved) {
 TEST_F(Fit, ARunThatIsStoppedBeforeItsFirstStepSavesNothing) {
   std::stop_source stop;
   stop.request_stop();
-  FitOptions o = options(1);
+  ClassifierOptions o = options(1);
   o.stop = stop.get_token();
   EXPECT_TRUE(train(o).interrupted);
   EXPECT_FALSE(fs::exists(folder_ / "last.safetensors"));
 }
 
 TEST_F(Fit, TrainsOnTheCudaKernelsAsOnTheCpu) {
-  FitOptions o = options(1);
+  ClassifierOptions o = options(1);
   auto on_cpu = train(o).losses;
   o.device = kSimt;
   auto model = make_model("mlp", 5);
   model->to(kSimt);
   Adam optimizer(model->named_parameters(), 1e-3);
-  auto on_simt = fit(*model, optimizer, Schedule::cosine(1e-3, 15), data_, o).losses;
+  auto on_simt = fit_classifier(*model, optimizer, Schedule::cosine(1e-3, 15), data_, o).losses;
   ASSERT_EQ(on_simt.size(), on_cpu.size());
   // Later ones tell nothing: Adam makes differences of the learning rate out of roundings of tiny gradients.
   EXPECT_NEAR(on_simt[0], on_cpu[0], goldens::tolerance(784 + 128 + 10, on_cpu[0]));

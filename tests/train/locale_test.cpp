@@ -11,7 +11,7 @@
 #include "tests/train/bright_quarters.h"
 #include "treadle/models/model.h"
 #include "treadle/optim/adam.h"
-#include "treadle/train/fit.h"
+#include "treadle/train/classification/fit_classifier.h"
 
 namespace treadle {
 namespace {
@@ -58,7 +58,7 @@ class AnyLocale : public testing::Test {
     auto model = make_model("mlp", 5);
     Adam optimizer(model->named_parameters(), 1e-3);
     RunFolder folder(folder_.path());
-    FitOptions o;
+    ClassifierOptions o;
     o.epochs = epochs;
     o.batch_size = 24;
     o.folder = &folder;
@@ -68,7 +68,7 @@ class AnyLocale : public testing::Test {
     o.description.input = {1, 28, 28};
     o.description.normalization = {{0.286f}, {0.353f}};
     o.description.training = {{"--lr", "0.001"}};
-    return fit(*model, optimizer, Schedule::constant(1e-3), data_, o);
+    return fit_classifier(*model, optimizer, Schedule::constant(1e-3), data_, o);
   }
 
   void SetUp() override {
@@ -79,14 +79,15 @@ class AnyLocale : public testing::Test {
   void expect_numbers_to_survive() {
     FitResult first = train(1, nullptr);
     Checkpoint last = load_checkpoint(folder_ / "last.safetensors");
-    EXPECT_EQ(last.progress.best_accuracy, first.validation.accuracy);
-    EXPECT_NE(last.progress.best_accuracy, std::floor(last.progress.best_accuracy));  // it has a fraction
+    EXPECT_EQ(last.progress.best_score, first.validation["accuracy"]);
+    EXPECT_NE(last.progress.best_score, std::floor(last.progress.best_score));  // it has a fraction
     EXPECT_EQ(last.normalization.deviation[0], 0.353f);
     FitResult second = train(2, &last);
     last = load_checkpoint(folder_ / "last.safetensors");
-    EXPECT_EQ(last.progress.best_accuracy, std::max(first.validation.accuracy, second.validation.accuracy));
+    EXPECT_EQ(last.progress.best_score,
+              std::max(first.validation["accuracy"], second.validation["accuracy"]));
     std::string text = read_text(folder_ / "metrics.jsonl"), line = text.substr(0, text.find('\n'));
-    EXPECT_EQ(written_accuracy(line), first.validation.accuracy) << line;
+    EXPECT_EQ(written_accuracy(line), first.validation["accuracy"]) << line;
   }
 
   /// The number as it stands in the line of metrics.jsonl, with its point.

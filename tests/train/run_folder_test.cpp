@@ -23,7 +23,7 @@ Checkpoint state(int64_t epoch, int64_t best_epoch = 0) {
   checkpoint.parameters = {{"weight", Tensor::from({float(epoch)}, {1})}};
   if (epoch > 0) checkpoint.progress.metrics = line_of(epoch);
   checkpoint.progress.best_epoch = best_epoch;
-  checkpoint.progress.best_accuracy = best_epoch > 0 ? 0.5 : 0;
+  checkpoint.progress.best_score = best_epoch > 0 ? 0.5 : 0;
   return checkpoint;
 }
 
@@ -133,7 +133,7 @@ TEST_F(Folder, MetricsHaveALineForEachEpoch) {
   RunFolder folder(path_);
   folder.save(state(1), false);
   Checkpoint middle = state(1);
-  middle.progress.images = 5;
+  middle.progress.examples = 5;
   folder.save(middle, false);
   EXPECT_EQ(metrics(), first_lines(1));
   folder.save(state(2), false);
@@ -188,7 +188,7 @@ TEST_F(Folder, TheBestIsNotMadeFromTheMiddleOfAnEpoch) {
   {
     RunFolder folder(path_);
     Checkpoint middle = state(3, 3);
-    middle.progress.images = 5;
+    middle.progress.examples = 5;
     folder.save(middle, false);
   }
   EXPECT_FALSE(restore());

@@ -5,7 +5,7 @@
 #include "tests/train/bright_quarters.h"
 #include "treadle/models/model.h"
 #include "treadle/optim/adam.h"
-#include "treadle/train/fit.h"
+#include "treadle/train/classification/fit_classifier.h"
 
 namespace treadle {
 namespace {
@@ -22,8 +22,8 @@ ImageDataset wrong_quarters(int64_t size, uint64_t seed) {
 
 class Validation : public testing::Test {
  protected:
-  FitOptions options(int64_t epochs) {
-    FitOptions o;
+  ClassifierOptions options(int64_t epochs) {
+    ClassifierOptions o;
     o.epochs = epochs;
     o.batch_size = 24;
     o.seed = 3;
@@ -34,15 +34,15 @@ class Validation : public testing::Test {
     return o;
   }
 
-  FitResult train(FitOptions o) {
+  FitResult train(ClassifierOptions o) {
     model_ = make_model("mlp", 5);
     Adam optimizer(model_->named_parameters(), kRate);
     RunFolder folder(folder_.path());
     o.folder = &folder;
-    return fit(*model_, optimizer, Schedule::constant(kRate), data_, o);
+    return fit_classifier(*model_, optimizer, Schedule::constant(kRate), data_, o);
   }
 
-  FitResult resume(FitOptions o) {
+  FitResult resume(ClassifierOptions o) {
     Checkpoint last = load_checkpoint(folder_ / "last.safetensors");
     o.resume = &last;
     return train(o);
@@ -65,24 +65,24 @@ TEST_F(Validation, ChoosesTheBestAndTheTestSetDoesNot) {
   ASSERT_EQ(reports_.size(), size_t(kEpochs));
   int64_t best = 0;
   for (int64_t i = 1; i < kEpochs; ++i)
-    if (reports_[size_t(i)].validation.accuracy > reports_[size_t(best)].validation.accuracy) best = i;
+    if (reports_[size_t(i)].validation["accuracy"] > reports_[size_t(best)].validation["accuracy"]) best = i;
   EXPECT_EQ(result.best_epoch, best + 1);
   // The test images would have chosen otherwise.
-  EXPECT_GT(reports_.back().test.accuracy, reports_[size_t(best)].test.accuracy);
-  EXPECT_EQ(result.test.accuracy, reports_[size_t(best)].test.accuracy);
-  EXPECT_EQ(result.validation.accuracy, reports_[size_t(best)].validation.accuracy);
-  EXPECT_EQ(accuracy_of(folder_ / "best.safetensors"), result.test.accuracy);
-  EXPECT_EQ(accuracy_of(folder_ / "last.safetensors"), reports_.back().test.accuracy);
-  EXPECT_EQ(evaluate(*model_, data_.test, {}, kCpu).accuracy, result.test.accuracy);
+  EXPECT_GT(reports_.back().test["accuracy"], reports_[size_t(best)].test["accuracy"]);
+  EXPECT_EQ(result.test["accuracy"], reports_[size_t(best)].test["accuracy"]);
+  EXPECT_EQ(result.validation["accuracy"], reports_[size_t(best)].validation["accuracy"]);
+  EXPECT_EQ(accuracy_of(folder_ / "best.safetensors"), result.test["accuracy"]);
+  EXPECT_EQ(accuracy_of(folder_ / "last.safetensors"), reports_.back().test["accuracy"]);
+  EXPECT_EQ(evaluate(*model_, data_.test, {}, kCpu).accuracy, result.test["accuracy"]);
   EXPECT_EQ(RunFolder::model_file(folder_.path()), folder_ / "best.safetensors");
 }
 
 TEST_F(Validation, TestFiguresAreThoseOfTheBestWeightsAlsoWhenTestedOnce) {
-  double accuracy = train(options(kEpochs)).test.accuracy;
-  FitOptions o = options(kEpochs);
+  double accuracy = train(options(kEpochs)).test["accuracy"];
+  ClassifierOptions o = options(kEpochs);
   o.test_last_only = true;
   FitResult result = train(o);
-  EXPECT_EQ(result.test.accuracy, accuracy);
+  EXPECT_EQ(result.test["accuracy"], accuracy);
   EXPECT_LT(result.best_epoch, kEpochs);
 }
 
@@ -90,8 +90,8 @@ TEST_F(Validation, WithoutItTheModelIsTheLastEpochs) {
   data_.validation = {};
   FitResult result = train(options(kEpochs));
   EXPECT_EQ(result.best_epoch, 0);
-  EXPECT_TRUE(result.validation.total.empty());
-  EXPECT_EQ(result.test.accuracy, reports_.back().test.accuracy);
+  EXPECT_TRUE(result.validation.empty());
+  EXPECT_EQ(result.test["accuracy"], reports_.back().test["accuracy"]);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "best.safetensors"));
   EXPECT_EQ(RunFolder::model_file(folder_.path()), folder_ / "last.safetensors");
 }
@@ -101,19 +101,19 @@ TEST_F(Validation, AResumedRunKnowsTheBestSoFar) {
   train(options(2));
   FitResult resumed = resume(options(kEpochs));
   EXPECT_EQ(resumed.best_epoch, whole.best_epoch);
-  EXPECT_EQ(resumed.test.accuracy, whole.test.accuracy);
-  EXPECT_EQ(resumed.validation.accuracy, whole.validation.accuracy);
+  EXPECT_EQ(resumed.test["accuracy"], whole.test["accuracy"]);
+  EXPECT_EQ(resumed.validation["accuracy"], whole.validation["accuracy"]);
   FitResult nothing_left = resume(options(kEpochs));
   EXPECT_TRUE(nothing_left.losses.empty());
-  EXPECT_EQ(nothing_left.test.accuracy, whole.test.accuracy);
-  EXPECT_EQ(nothing_left.validation.accuracy, whole.validation.accuracy);
+  EXPECT_EQ(nothing_left.test["accuracy"], whole.test["accuracy"]);
+  EXPECT_EQ(nothing_left.validation["accuracy"], whole.validation["accuracy"]);
 }
 
 TEST_F(Validation, AnEpochThatWasInterruptedHasTheMetricsOfAWholeOne) {
   train(options(2));
   double loss = reports_[1].train_loss;
   std::stop_source stop;
-  FitOptions o = options(2);
+  ClassifierOptions o = options(2);
   o.stop = stop.get_token();
   o.on_step = [&](const StepReport& report) {
     if (report.epoch == 1 && report.step_in_epoch == 3) stop.request_stop();
@@ -123,7 +123,7 @@ TEST_F(Validation, AnEpochThatWasInterruptedHasTheMetricsOfAWholeOne) {
   resume(options(2));
   ASSERT_EQ(reports_.size(), 1u);
   EXPECT_EQ(reports_[0].train_loss, loss);
-  EXPECT_EQ(reports_[0].images, 100);
+  EXPECT_EQ(reports_[0].examples, 100);
 }
 
 TEST_F(Validation, AStoppedEvaluationCoversTheImagesSoFar) {

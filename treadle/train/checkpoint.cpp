@@ -17,9 +17,10 @@ constexpr const char* kFormatVersion = "1";
 constexpr std::string_view kOptimizerPrefix = "treadle.optimizer.";
 constexpr std::string_view kSamplerName = "treadle.sampler";
 
+/// The names of two figures are those of images and their classes, which came first.
 json to_json(const RunProgress& p) {
-  return {{"run", p.run},         {"best_epoch", p.best_epoch}, {"best_accuracy", p.best_accuracy},
-          {"metrics", p.metrics}, {"images", p.images},         {"loss_sum", p.loss_sum},
+  return {{"run", p.run},         {"best_epoch", p.best_epoch}, {"best_accuracy", p.best_score},
+          {"metrics", p.metrics}, {"images", p.examples},       {"loss_sum", p.loss_sum},
           {"seconds", p.seconds}};
 }
 
@@ -45,9 +46,9 @@ std::map<std::string, std::string> metadata_of(const Checkpoint& c) {
 void read_progress(const json& d, RunProgress& p) {
   p.run = d.at("run").get<std::string>();
   p.best_epoch = d.at("best_epoch").get<int64_t>();
-  p.best_accuracy = d.at("best_accuracy").get<double>();
+  p.best_score = d.at("best_accuracy").get<double>();
   p.metrics = d.at("metrics").get<std::string>();
-  p.images = d.at("images").get<int64_t>();
+  p.examples = d.at("images").get<int64_t>();
   p.loss_sum = d.at("loss_sum").get<double>();
   p.seconds = d.at("seconds").get<double>();
 }
@@ -65,7 +66,8 @@ void read_description(const json& d, Checkpoint& c) {
   c.model_options = d.at("model_options").get<std::map<std::string, std::string>>();
   c.classes = d.at("classes").get<std::vector<std::string>>();
   auto input = d.at("input").get<std::vector<int64_t>>();
-  require<FormatError>(input.size() == 3, "the input has {} extents, expected 3", input.size());
+  require<FormatError>(input.size() == 3 || input.empty(), "the input has {} extents, expected 3",
+                       input.size());
   for (int64_t extent : input) c.input.push_back(extent);
   c.normalization = {d.at("mean").get<std::vector<float>>(),  // not an op
                      d.at("deviation").get<std::vector<float>>()};

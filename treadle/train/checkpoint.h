@@ -15,12 +15,12 @@ namespace treadle {
 /// How far a run has come, beside its epochs and steps.
 struct RunProgress {
   std::string run;         ///< a name that no other run has
-  int64_t best_epoch = 0;  ///< with the best accuracy on the validation part; 0: none so far
-  double best_accuracy = 0;
-  std::string metrics;  ///< the line of metrics.jsonl about the last finished epoch
+  int64_t best_epoch = 0;  ///< with the best score on the validation part; 0: none so far
+  double best_score = 0;   ///< the accuracy of a classifier
+  std::string metrics;     ///< the line of metrics.jsonl about the last finished epoch
   // Of the epoch that was begun: all zero at its start.
-  int64_t images = 0;
-  double loss_sum = 0;  ///< over these images
+  int64_t examples = 0;
+  double loss_sum = 0;  ///< over these examples
   double seconds = 0;   ///< of training steps
 };
 
@@ -28,7 +28,7 @@ struct Checkpoint {
   std::string model;
   std::map<std::string, std::string> model_options;
   std::vector<std::string> classes;
-  Shape input;  ///< [C,H,W]
+  Shape input;  ///< [C,H,W]; empty where examples are no images
   PixelNormalization normalization;
   std::string dataset;
   uint64_t seed = 0;

@@ -8,7 +8,6 @@
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/ops/layout/copy.h"
-#include "treadle/train/training_step.h"
 
 namespace treadle {
 namespace {
@@ -17,9 +16,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Divides the 10,000 test images of the usual data sets, so that no second program is recorded for a rest.
-constexpr int64_t kEvaluationBatch = 250;
-
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   auto middle = values.begin() + int64_t(values.size() / 2);
@@ -27,10 +23,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-void add_evaluation(nlohmann::json& line, const std::string& part, const Evaluation& evaluation) {
-  if (evaluation.total.empty()) return;
-  line[part + "_loss"] = evaluation.loss;
-  line[part + "_accuracy"] = evaluation.accuracy;
+void add_metrics(nlohmann::json& line, const std::string& part, const Metrics& metrics) {
+  for (const auto& [name, value] : metrics.values) line[part + "_" + name] = value;
 }
 
 /// A line of metrics.jsonl.
@@ -39,8 +33,8 @@ std::string metrics_of(const EpochReport& report) {
                          {"train_loss", report.train_loss},
                          {"seconds", report.seconds},
                          {"learning_rate", report.learning_rate}};
-  add_evaluation(line, "validation", report.validation);
-  add_evaluation(line, "test", report.test);
+  add_metrics(line, "validation", report.validation);
+  add_metrics(line, "test", report.test);
   return line.dump();
 }
 
@@ -53,16 +47,11 @@ std::vector<NamedTensor> copies_of(const std::vector<NamedTensor>& tensors) {
 /// One run of fit(): the loop's state, from the first step to the last.
 class Loop {
  public:
-  Loop(Module& model, Optimizer& optimizer, const Schedule& schedule, const DatasetSplits& data,
-       const FitOptions& options)
-      : model_(model),
-        optimizer_(optimizer),
-        schedule_(schedule),
-        data_(data),
+  Loop(const FitTask& task, const FitOptions& options)
+      : task_(task),
         options_(options),
-        step_(compile(TrainingStep{model, optimizer})),
-        evaluate_(model),
-        sampler_(data.train.size(), options.batch_size, options.seed),
+        step_([&task](std::span<const Tensor> batch) { return std::vector{task.step(batch)}; }),
+        sampler_(task.examples.size(), options.batch_size, options.seed),
         steps_in_epoch_(options.limit_batches > 0
                             ? std::min(options.limit_batches, sampler_.batches_per_epoch())
                             : sampler_.batches_per_epoch()) {
@@ -72,7 +61,7 @@ class Loop {
   FitResult run() {
     while (!finished() && !result_.interrupted) run_epoch();
     if (!result_.interrupted) conclude();
-    result_.images_per_second = median(rates_);
+    result_.examples_per_second = median(rates_);
     result_.best_epoch = progress_.best_epoch;
     return std::move(result_);
   }
@@ -81,8 +70,8 @@ class Loop {
   /// Takes up where a checkpoint left off. What does not fit is the file's fault: FormatError.
   void restore(const Checkpoint& from) {
     try {
-      model_.load_state_dict(from.parameters);
-      optimizer_.load_state(from.optimizer_state);
+      task_.model.load_state_dict(from.parameters);
+      task_.optimizer.load_state(from.optimizer_state);
       sampler_.restore(from.sampler);
     } catch (const std::exception& error) {
       throw FormatError(fmt::format("the checkpoint to resume does not fit: {}", error.what()));
@@ -109,7 +98,7 @@ class Loop {
     result_.saved = options_.folder != nullptr;
   }
 
-  bool validates() const { return data_.validation.size() > 0; }
+  bool validates() const { return task_.validate != nullptr; }
 
   bool out_of_steps() const { return options_.max_steps > 0 && result_.steps_done >= options_.max_steps; }
   bool finished() const {
@@ -117,27 +106,29 @@ class Loop {
   }
 
   void run_epoch() {
-    model_.train();
-    int64_t images = 0;
+    task_.model.train();
+    int64_t examples = 0;
     for (; step_in_epoch_ < steps_in_epoch_ && !out_of_steps(); ++step_in_epoch_) {
       if (options_.stop.stop_requested()) return interrupt();
-      StepReport step = run_step(images);
+      StepReport step = run_step(examples);
       progress_.seconds += step.seconds;
-      progress_.loss_sum += step.loss * double(step.images_done - images);
-      progress_.images += step.images_done - images;
-      images = step.images_done;
+      progress_.loss_sum += step.loss * double(step.examples_done - examples);
+      progress_.examples += step.examples_done - examples;
+      examples = step.examples_done;
       if (options_.on_step) options_.on_step(step);
     }
     finish_epoch();
   }
 
-  StepReport run_step(int64_t images_before) {
+  StepReport run_step(int64_t examples_before) {
     auto start = std::chrono::steady_clock::now();
     auto indices = sampler_.next();
     int64_t count = int64_t(indices.size());
-    Batch batch = make_batch(data_.train, indices, options_.description.normalization, options_.device);
-    optimizer_.set_learning_rate(schedule_.at(result_.steps_done));
-    double value = step_(batch.images, batch.labels).item();
+    const std::vector<Tensor> batch = task_.examples.batch(indices);
+    task_.optimizer.set_learning_rate(task_.schedule.at(result_.steps_done));
+    Tensor loss;
+    step_.call(batch, {&loss, 1});
+    double value = loss.item();
     require<TrainingError>(std::isfinite(value),
                            "the loss is {} at step {} (epoch {}); training stopped and saved nothing more. A "
                            "lower learning rate may help",
@@ -152,21 +143,20 @@ class Loop {
             options_.epochs,
             step_in_epoch_ + 1,
             steps_in_epoch_,
-            images_before + count,
+            examples_before + count,
             value,
             seconds};
   }
 
-  /// The part's `name` is for the message when its loss is not finite.
-  Evaluation evaluate_on(const ImageDataset& part, const char* name) {
-    int64_t limit = options_.limit_batches > 0 ? options_.limit_batches * options_.batch_size : 0;
-    Evaluation evaluation = evaluate_(part, options_.description.normalization, options_.device,
-                                      kEvaluationBatch, limit, options_.stop);
-    require<TrainingError>(std::isfinite(evaluation.loss),
-                           "the {} loss is {} after epoch {} (step {}); nothing of this epoch was saved. A "
-                           "lower learning rate may help",
-                           name, evaluation.loss, result_.epochs_done + 1, result_.steps_done);
-    return evaluation;
+  /// The part's name is for the message when a figure is not finite.
+  Metrics measure(const Measure& part, const char* part_name) {
+    Metrics metrics = part(options_.stop);
+    for (const auto& [name, value] : metrics.values)
+      require<TrainingError>(std::isfinite(value),
+                             "the {} {} is {} after epoch {} (step {}); nothing of this epoch was saved. A "
+                             "lower learning rate may help",
+                             part_name, name, value, result_.epochs_done + 1, result_.steps_done);
+    return metrics;
   }
 
   void finish_epoch() {
@@ -177,7 +167,7 @@ class Loop {
     step_in_epoch_ = 0;
     if (validates()) compare_with_best(report);
     progress_.metrics = metrics_of(report);
-    progress_.images = 0, progress_.loss_sum = 0, progress_.seconds = 0;
+    progress_.examples = 0, progress_.loss_sum = 0, progress_.seconds = 0;
     save(report.best);
     if (options_.on_epoch) options_.on_epoch(report);
   }
@@ -186,33 +176,32 @@ class Loop {
     bool last = result_.epochs_done + 1 == options_.epochs || out_of_steps();
     EpochReport report;
     report.epochs = options_.epochs;
-    report.images = progress_.images;
-    report.train_loss = progress_.images ? progress_.loss_sum / double(progress_.images) : 0;
+    report.examples = progress_.examples;
+    report.train_loss = progress_.examples ? progress_.loss_sum / double(progress_.examples) : 0;
     report.seconds = progress_.seconds;
-    report.learning_rate = optimizer_.learning_rate();
-    if (validates()) report.validation = evaluate_on(data_.validation, "validation");
-    if (last || !options_.test_last_only) report.test = evaluate_on(data_.test, "test");
+    report.learning_rate = task_.optimizer.learning_rate();
+    if (validates()) report.validation = measure(task_.validate, "validation");
+    if (task_.test && (last || !options_.test_last_only)) report.test = measure(task_.test, "test");
     if (!validates()) result_.test = report.test;
     return report;
   }
 
   void compare_with_best(EpochReport& report) {
-    double accuracy = report.validation.accuracy;
-    report.best = progress_.best_epoch == 0 || accuracy > progress_.best_accuracy;
+    const double score = report.validation[task_.best_by], best = progress_.best_score;
+    report.best = progress_.best_epoch == 0 || (task_.higher_is_better ? score > best : score < best);
     if (!report.best) return;
     progress_.best_epoch = report.epoch;
-    progress_.best_accuracy = accuracy;
-    best_parameters_ = copies_of(model_.state_dict());
+    progress_.best_score = score;
+    best_parameters_ = copies_of(task_.model.state_dict());
     result_.validation = report.validation;
     result_.test = report.test;
   }
 
   /// The model takes the best weights, and what was not evaluated with the weights it has now is evaluated.
   void conclude() {
-    if (progress_.best_epoch > 0) model_.load_state_dict(best_parameters_);
-    if (validates() && result_.validation.total.empty())
-      result_.validation = evaluate_on(data_.validation, "validation");
-    if (result_.test.total.empty()) result_.test = evaluate_on(data_.test, "test");
+    if (progress_.best_epoch > 0) task_.model.load_state_dict(best_parameters_);
+    if (validates() && result_.validation.empty()) result_.validation = measure(task_.validate, "validation");
+    if (task_.test && result_.test.empty()) result_.test = measure(task_.test, "test");
     result_.interrupted = options_.stop.stop_requested();
   }
 
@@ -228,31 +217,27 @@ class Loop {
   }
 
   void save(bool best) {
-    std::string wrong = find_non_finite(model_.state_dict());
+    std::string wrong = find_non_finite(task_.model.state_dict());
     require<TrainingError>(wrong.empty(),
                            "{} after step {} (epoch {}); training stopped and saved nothing more. A lower "
                            "learning rate may help",
-                           wrong, result_.steps_done, result_.epochs_done + (progress_.images > 0));
+                           wrong, result_.steps_done, result_.epochs_done + (progress_.examples > 0));
     if (!options_.folder) return;
     Checkpoint checkpoint = options_.description;
     checkpoint.seed = options_.seed;
     checkpoint.epoch = result_.epochs_done;
     checkpoint.step = result_.steps_done;
-    checkpoint.parameters = model_.state_dict();
-    checkpoint.optimizer_state = optimizer_.state();
+    checkpoint.parameters = task_.model.state_dict();
+    checkpoint.optimizer_state = task_.optimizer.state();
     checkpoint.sampler = sampler_.state();
     checkpoint.progress = progress_;
     options_.folder->save(checkpoint, best);
     result_.saved = true;
   }
 
-  Module& model_;
-  Optimizer& optimizer_;
-  const Schedule& schedule_;
-  const DatasetSplits& data_;
+  const FitTask& task_;
   const FitOptions& options_;
-  Compiled<TrainingStep> step_;
-  Evaluator evaluate_;
+  CompiledFunction step_;
   BatchSampler sampler_;
   int64_t steps_in_epoch_, step_in_epoch_ = 0;
   RunProgress progress_;
@@ -263,9 +248,17 @@ class Loop {
 
 }  // namespace
 
-FitResult fit(Module& model, Optimizer& optimizer, const Schedule& schedule, const DatasetSplits& data,
-              const FitOptions& options) {
-  return Loop(model, optimizer, schedule, data, options).run();
+std::function<Tensor(std::span<const Tensor>)> training_step(
+    Optimizer& optimizer, std::function<Tensor(std::span<const Tensor> batch)> loss) {
+  return [&optimizer, loss = std::move(loss)](std::span<const Tensor> batch) {
+    optimizer.zero_grad();
+    Tensor value = loss(batch);
+    value.backward();
+    optimizer.step();
+    return value;
+  };
 }
+
+FitResult fit(const FitTask& task, const FitOptions& options) { return Loop(task, options).run(); }
 
 }  // namespace treadle

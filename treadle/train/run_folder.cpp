@@ -116,7 +116,7 @@ std::string metrics_until(const Checkpoint& last, const std::string& text) {
 }
 
 /// Whether the state is that of the end of its last epoch, not of the middle of the next one.
-bool is_end_of_epoch(const Checkpoint& checkpoint) { return checkpoint.progress.images == 0; }
+bool is_end_of_epoch(const Checkpoint& checkpoint) { return checkpoint.progress.examples == 0; }
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include "treadle/train/evaluate.h"
+#include "treadle/train/classification/evaluate.h"
 
 #include <algorithm>
 #include <numeric>

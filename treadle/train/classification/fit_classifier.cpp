@@ -1,0 +1,56 @@
+#include "treadle/train/classification/fit_classifier.h"
+
+#include "treadle/train/classification/training_step.h"
+
+namespace treadle {
+namespace {
+
+/// Divides the 10,000 test images of the usual data sets, so that no second program is recorded for a rest.
+constexpr int64_t kEvaluationBatch = 250;
+
+/// Images and labels.
+class LabelledImages final : public Examples {
+ public:
+  LabelledImages(const ImageDataset& dataset, const ClassifierOptions& options)
+      : dataset_(dataset), options_(options) {}
+  int64_t size() const override { return dataset_.size(); }
+  std::vector<Tensor> batch(std::span<const int64_t> indices) const override {
+    Batch batch = make_batch(dataset_, indices, options_.description.normalization, options_.device);
+    return {batch.images, batch.labels};
+  }
+
+ private:
+  const ImageDataset& dataset_;
+  const ClassifierOptions& options_;
+};
+
+Measure measure_on(const ImageDataset& part, Evaluator& evaluator, const ClassifierOptions& options) {
+  return [&](std::stop_token stop) -> Metrics {
+    Evaluation found = evaluator(part, options.description.normalization, options.device, kEvaluationBatch,
+                                 options.limit_batches * options.batch_size, stop);
+    return {{{"loss", found.loss}, {"accuracy", found.accuracy}}, found};
+  };
+}
+
+}  // namespace
+
+FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
+                         const DatasetSplits& data, const ClassifierOptions& options) {
+  Evaluator evaluator(model);
+  LabelledImages images(data.train, options);
+  FitTask task{model, optimizer, schedule, images};
+  task.step = [step = TrainingStep{model, optimizer}](std::span<const Tensor> batch) {
+    return step(batch[0], batch[1]);
+  };
+  if (data.validation.size() > 0) task.validate = measure_on(data.validation, evaluator, options);
+  task.test = measure_on(data.test, evaluator, options);
+  task.best_by = "accuracy", task.higher_is_better = true;
+  return fit(task, options);
+}
+
+Evaluation evaluation_of(const Metrics& metrics) {
+  const auto* found = std::any_cast<Evaluation>(&metrics.details);
+  return found ? *found : Evaluation();
+}
+
+}  // namespace treadle

@@ -1,0 +1,23 @@
+/// Training an image classifier with cross-entropy.
+#pragma once  // public
+
+#include "treadle/data/dataset.h"
+#include "treadle/train/classification/evaluate.h"
+#include "treadle/train/fit.h"
+
+namespace treadle {
+
+struct ClassifierOptions : FitOptions {
+  Device device = kCpu;
+};
+
+/// fit() on the training images, with the normalization of options.description. The metrics are "loss", the
+/// mean cross-entropy, and "accuracy"; with images in data.validation (see hold_out()) the best epoch is that
+/// of the best accuracy on them. With limit_batches, evaluations are cut to as many images.
+TREADLE_API FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
+                                     const DatasetSplits& data, const ClassifierOptions& options);
+
+/// The figures by class behind metrics that fit_classifier() gave; without any where there are none.
+TREADLE_API Evaluation evaluation_of(const Metrics& metrics);
+
+}  // namespace treadle
