@@ -37,9 +37,9 @@ class StepObserver {
  public:
   StepObserver(ProgramInstance& instance, std::function<void(size_t, double)> observer)
       : instance_(instance) {
-    instance_.on_step = std::move(observer);
+    instance_.observe_steps(std::move(observer));
   }
-  ~StepObserver() { instance_.on_step = {}; }
+  ~StepObserver() { instance_.observe_steps({}); }
 
  private:
   ProgramInstance& instance_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "treadle/compile/tuning.h"
 #include "treadle/core/error.h"
 
 namespace treadle {
@@ -60,7 +61,8 @@ Entry::Entry(std::span<const Tensor> arguments, FunctionRecording recording, Pin
   const Recorder& recorder = *recorded.recorder;
   program = build_program(recorder, recorded.results, int(arguments.size()), fuse);
   verify_program(*program);
-  updates = program->mutates() || !program->gradients.empty() || !program->gradient_inputs.empty() ||
+  written_ = program->captured_writes().storages;
+  updates = !written_.empty() || !program->gradients.empty() || !program->gradient_inputs.empty() ||
             !program->host_work.empty();
   for (size_t i = 0; i < arguments.size(); ++i)
     pinned_arguments_.push_back(pins.argument(i) ? arguments[i].detach() : Tensor());
@@ -69,11 +71,6 @@ Entry::Entry(std::span<const Tensor> arguments, FunctionRecording recording, Pin
   state_changes_ = recorder.state_changes();
   find_read_gradients();
   for (const Tensor& tensor : recorder.captured_tensors()) captured_.push_back(CapturedTensor::of(tensor));
-  for (const ProgramStep& step : program->steps)
-    for (int value : mutated_values(step))
-      if (const auto& storage = program->buffer_of(value).storage)
-        if (std::find(written_.begin(), written_.end(), storage) == written_.end())
-          written_.push_back(storage);
   placements_.assign(arguments.size() + program->gradient_inputs.size(), Placement::anywhere);
 }
 

@@ -239,11 +239,22 @@ std::vector<ChangedGradient> changed_gradients(const Recorder& recorded, const s
 
 }  // namespace
 
-bool Program::mutates() const {
-  for (const ProgramStep& step : steps)
-    for (int value : mutated_values(step))
-      if (buffer_of(value).kind == Kind::captured) return true;
-  return false;
+const Tensor& Program::input(std::span<const Tensor> given, int number) const {
+  if (number < arguments) return given[size_t(number)];
+  return leaf_gradient(gradient_inputs[size_t(number - arguments)]);
+}
+
+CapturedWrites Program::captured_writes() const {
+  CapturedWrites writes{{}, steps.size()};
+  for (size_t i = steps.size(); i-- > 0;)
+    for (int value : mutated_values(steps[i])) {
+      const auto& storage = buffer_of(value).storage;
+      if (!storage) continue;
+      writes.first_step = i;
+      if (std::find(writes.storages.begin(), writes.storages.end(), storage) == writes.storages.end())
+        writes.storages.push_back(storage);
+    }
+  return writes;
 }
 
 std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs,

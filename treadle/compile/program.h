@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,12 @@ struct ProgramStatistics {
   size_t output_bytes = 0;
 };
 
+/// The captured tensors that steps write into.
+struct CapturedWrites {
+  std::vector<IntrusivePtr<Storage>> storages;
+  size_t first_step = 0;  ///< that writes into one; the number of steps where none does
+};
+
 class TREADLE_API Program {
  public:
   Device device;
@@ -81,8 +88,11 @@ class TREADLE_API Program {
 
   /// The buffer that a value lies in.
   const ProgramBuffer& buffer_of(int value) const { return buffers[size_t(values[size_t(value)].buffer)]; }
-  /// Whether a replay writes into captured tensors.
-  bool mutates() const;
+  /// Arguments, and gradients that are read as they are before a replay.
+  int inputs() const { return arguments + int(gradient_inputs.size()); }
+  /// The input of that number in a call.
+  const Tensor& input(std::span<const Tensor> arguments, int number) const;
+  CapturedWrites captured_writes() const;
   /// Steps, operands, fusions, bytes, the arena: what `treadle summary --program` prints.
   std::string to_string() const;
 };

@@ -1,0 +1,101 @@
+#include "treadle/compile/replay.h"
+
+#include <chrono>
+
+#include "treadle/core/error.h"
+#include "treadle/core/log.h"
+
+namespace treadle {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Replay::Replay(const Program& program, ProgramMemory& memory, ReplayHostWork& host_work, bool graph)
+    : program_(program), memory_(memory), host_work_(host_work), lock_(program), graph_wanted_(graph) {}
+
+void Replay::run_step(size_t step) {
+  memory_.begin(step);
+  program_.steps[step].variant->run(memory_.call(step));
+  memory_.end(step);
+}
+
+void Replay::run_timed(size_t step) {
+  const double start = now();
+  run_step(step);
+  runtime(program_.device).synchronize();
+  on_step(step, now() - start);
+}
+
+/// Calls go to the device's stream as it is for this thread now: the capture's while one is under way. The
+/// device becomes the thread's current one.
+void Replay::use_current_stream() {
+  if (program_.device.kind != DeviceKind::cpu) memory_.set_stream(runtime(program_.device).stream());
+}
+
+void Replay::raise_versions() {
+  for (const auto& storage : memory_.captured_writes().storages) storage->bump_version();
+}
+
+/// Versions rise while nobody else reads.
+void Replay::run_loop() {
+  use_current_stream();
+  const size_t first_write = memory_.captured_writes().first_step;
+  CapturedLock::Hold hold(lock_);
+  size_t step = 0;
+  try {
+    for (; step < memory_.steps(); ++step) {
+      if (step == first_write) hold.write();
+      on_step ? run_timed(step) : run_step(step);
+    }
+  } catch (...) {
+    if (step <= first_write) host_work_.undo();
+    if (step >= first_write) raise_versions();  // it may have written some elements
+    throw;
+  }
+  raise_versions();
+}
+
+/// Null where the work cannot be captured, which is said once; the loop does it then. Scratch that a step
+/// took beyond its plan would be given back under the graph, so such a capture counts for nothing.
+std::unique_ptr<CapturedGraph> Replay::capture() {
+  std::unique_ptr<CapturedGraph> graph;
+  try {
+    graph = runtime(program_.device).capture([this] {
+      use_current_stream();
+      for (size_t step = 0; step < memory_.steps(); ++step) run_step(step);
+    });
+  } catch (const std::exception& error) {
+    log_once(LogLevel::warning,
+             fmt::format("a program cannot be captured as a graph and runs step by step: {}", error.what()));
+    capturable_ = false;
+  }
+  if (memory_.scratch().grew()) graph.reset();
+  return graph;
+}
+
+void Replay::launch_graph() {
+  CapturedLock::Hold hold(lock_);
+  if (!memory_.captured_writes().storages.empty()) hold.write();
+  raise_versions();
+  try {
+    graph_->launch();
+  } catch (...) {
+    host_work_.undo();  // nothing of it has been done
+    throw;
+  }
+}
+
+void Replay::run() {
+  if (!graph_ && graph_wanted_ && capturable_ && warm_ && !on_step) graph_ = capture();
+  if (graph_ && !on_step)
+    launch_graph();
+  else
+    run_loop();
+  warm_ = true;
+}
+
+}  // namespace treadle
