@@ -1,9 +1,9 @@
 #include "cli/bench/step_cost.h"
 
 #include "cli/bench/timing.h"
-#include "cli/bench/variant_observer.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
+#include "treadle/graph/run_hook.h"
 
 namespace treadle::cli {
 
@@ -12,12 +12,12 @@ std::vector<StepCost> costs_of(const std::function<void()>& step, int64_t runs) 
   std::vector<std::vector<double>> seconds;
   size_t position = 0;
   bool first = true;
-  ObserveVariants observe([&](const Op& op, const Variant& variant, const Call& call, double time) {
+  ObserveRuns observe([&](const VariantRun& run, double time) {
     if (first) {
-      costs.push_back({op.name, variant.name, op.operations(call), bytes_of(call), 0});
+      costs.push_back({run.op.name, run.variant.name, run.op.operations(run.call), bytes_of(run.call), 0});
       seconds.emplace_back();
     }
-    require<ValueError>(position < costs.size() && costs[position].name == op.name,
+    require<ValueError>(position < costs.size() && costs[position].name == run.op.name,
                         "the step runs other ops than in its first run");
     seconds[position++].push_back(time);
   });

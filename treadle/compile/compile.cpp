@@ -10,6 +10,7 @@
 #include "treadle/core/error.h"
 #include "treadle/core/floating_point.h"
 #include "treadle/core/log.h"
+#include "treadle/graph/run_hook.h"
 #include "treadle/graph/settings.h"
 
 namespace treadle {
@@ -31,19 +32,6 @@ void check_arguments(std::span<const Tensor> arguments) {
         i, arguments[i].shape());
   }
 }
-
-/// Tells `observer` of each step while one lives.
-class StepObserver {
- public:
-  StepObserver(ProgramInstance& instance, std::function<void(size_t, double)> observer)
-      : instance_(instance) {
-    instance_.observe_steps(std::move(observer));
-  }
-  ~StepObserver() { instance_.observe_steps({}); }
-
- private:
-  ProgramInstance& instance_;
-};
 
 }  // namespace
 
@@ -97,10 +85,12 @@ class CompiledFunction::State {
       times = {entry.program, std::vector<double>(entry.program->steps.size(), INFINITY)};
       std::vector<Tensor> results(entry.program->outputs.size());
       instance.run(arguments, results);
-      StepObserver observer(instance, [&](size_t step, double seconds) {
+      size_t step = 0;
+      ObserveRuns observer([&](const VariantRun&, double seconds) {
         times.seconds[step] = std::min(times.seconds[step], seconds);
+        ++step;
       });
-      for (int i = 0; i < replays; ++i) instance.run(arguments, results);
+      for (int i = 0; i < replays; ++i, step = 0) instance.run(arguments, results);
     });
     return times;
   }

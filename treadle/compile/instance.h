@@ -1,7 +1,6 @@
 /// ProgramInstance: a program with memory of its own, ready to be replayed.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -39,8 +38,6 @@ class ProgramInstance {
   /// The captured graph; null before the second replay, and where replays are a loop.
   const CapturedGraph* graph() const { return replay_.graph(); }
   const Storage& arena() const { return memory_.arena(); }
-  /// Tells `observer` after every step its number and seconds, until it is empty.
-  void observe_steps(std::function<void(size_t, double)> observer) { replay_.on_step = std::move(observer); }
 
  private:
   void bind(std::span<const Tensor> arguments);

@@ -1,18 +1,9 @@
 #include "treadle/compile/replay.h"
 
-#include <chrono>
-
 #include "treadle/core/error.h"
 #include "treadle/core/log.h"
 
 namespace treadle {
-namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
 
 Replay::Replay(const Program& program, ProgramMemory& memory, ReplayHostWork& host_work, bool graph)
     : program_(program), memory_(memory), host_work_(host_work), lock_(program), graph_wanted_(graph) {}
@@ -23,11 +14,11 @@ void Replay::run_step(size_t step) {
   memory_.end(step);
 }
 
-void Replay::run_timed(size_t step) {
-  const double start = now();
-  run_step(step);
-  runtime(program_.device).synchronize();
-  on_step(step, now() - start);
+void Replay::run_hooked(RunHook& hook, size_t step) {
+  const ProgramStep& planned = program_.steps[step];
+  memory_.begin(step);
+  detail::run_in(hook, {*planned.op, *planned.variant, memory_.call(step), program_.device});
+  memory_.end(step);
 }
 
 /// Calls go to the device's stream as it is for this thread now: the capture's while one is under way. The
@@ -44,12 +35,13 @@ void Replay::raise_versions() {
 void Replay::run_loop() {
   use_current_stream();
   const size_t first_write = memory_.captured_writes().first_step;
+  RunHook* const hook = run_hook();
   CapturedLock::Hold hold(lock_);
   size_t step = 0;
   try {
     for (; step < memory_.steps(); ++step) {
       if (step == first_write) hold.write();
-      on_step ? run_timed(step) : run_step(step);
+      hook ? run_hooked(*hook, step) : run_step(step);
     }
   } catch (...) {
     if (step <= first_write) host_work_.undo();
@@ -90,8 +82,9 @@ void Replay::launch_graph() {
 }
 
 void Replay::run() {
-  if (!graph_ && graph_wanted_ && capturable_ && warm_ && !on_step) graph_ = capture();
-  if (graph_ && !on_step)
+  const bool hooked = run_hook() != nullptr;
+  if (!graph_ && graph_wanted_ && capturable_ && warm_ && !hooked) graph_ = capture();
+  if (graph_ && !hooked)
     launch_graph();
   else
     run_loop();

@@ -1,13 +1,13 @@
 /// Replay: runs the steps of a program, one by one or as a graph that the device has captured.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "treadle/compile/captured_lock.h"
 #include "treadle/compile/program_memory.h"
 #include "treadle/compile/replay_host_work.h"
 #include "treadle/core/runtime.h"
+#include "treadle/graph/run_hook.h"
 
 namespace treadle {
 
@@ -17,9 +17,10 @@ class Replay {
   Replay(const Program& program, ProgramMemory& memory, ReplayHostWork& host_work, bool graph);
 
   /// Runs all steps on what is bound in `memory`. Where it throws before anything was changed, the host work
-  /// is taken back. Versions of captured tensors that steps write rise.
+  /// is taken back. Versions of captured tensors that steps write rise. Where the thread has a hook
+  /// (run_hook.h), steps are run one by one inside of it.
   void run();
-  /// Runs one step alone: neither locks nor versions are its matter.
+  /// Runs one step alone: neither locks nor versions are its matter, and no hook is told.
   void run_step(size_t step);
   /// Addresses have changed.
   void forget_graph() { graph_.reset(); }
@@ -27,12 +28,9 @@ class Replay {
   const CapturedGraph* graph() const { return graph_.get(); }
   CapturedLock& lock() { return lock_; }
 
-  /// Told after every step while set: its number and seconds. Steps are run one by one then.
-  std::function<void(size_t, double)> on_step;
-
  private:
   void use_current_stream();
-  void run_timed(size_t step);
+  void run_hooked(RunHook& hook, size_t step);
   void run_loop();
   std::unique_ptr<CapturedGraph> capture();
   void launch_graph();

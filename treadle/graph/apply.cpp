@@ -6,6 +6,7 @@
 #include "treadle/graph/compute_scope.h"
 #include "treadle/graph/op.h"
 #include "treadle/graph/recording.h"
+#include "treadle/graph/run_hook.h"
 #include "treadle/graph/select.h"
 #include "treadle/graph/settings.h"
 
@@ -81,7 +82,7 @@ void run(const Op& op, const std::vector<Tensor>& inputs, const std::vector<Tens
             device.kind == DeviceKind::cpu ? nullptr : runtime(device).stream(), &workspace};
   const Variant& variant = select_variant(op, call, device.kind);
   ComputeScope scope(device.kind);
-  variant.run(call);
+  run_variant({op, variant, call, device});
 }
 
 std::vector<TensorSpec> specs_of(const std::vector<Tensor>& tensors) {
