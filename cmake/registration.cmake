@@ -41,6 +41,23 @@ function(ops_in result folder extension)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
+# generate_sources(FOLDER): what families make of their own files. A family's NAME.cmake appends to `generated_sources` of the
+# caller, to the global properties TREADLE_GENERATED_KERNELS and TREADLE_GENERATED_KERNEL_GROUPS (its .cu files, and the same in
+# fewer files), and names what they register to `generated_ops`, `generated_variants` and `generated_kernels`.
+macro(generate_sources folder)
+  file(GLOB generators CONFIGURE_DEPENDS ${folder}/*/*.cmake)
+  foreach(generator ${generators})
+    include(${generator})
+  endforeach()
+endmacro()
+
+# kernel_sources(RESULT KERNELS|KERNEL_GROUPS): all .cu files of ops, those that are generated in the form asked for.
+function(kernel_sources result form)
+  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/treadle/ops/*.cu)
+  get_property(generated GLOBAL PROPERTY TREADLE_GENERATED_${form})
+  set(${result} ${kernels} ${generated} PARENT_SCOPE)
+endfunction()
+
 # append_calls(TYPE NAMESPACE NAME…): adds declarations and calls of NAMESPACE::register_NAME(TYPE&) to the caller's
 # variables.
 macro(append_calls type namespace)
@@ -53,7 +70,7 @@ endmacro()
 # append_kernels(TARGET SOURCE_FOLDER): those of all .cu files in the namespace of TARGET, and TARGET's device.
 macro(append_kernels target source_folder)
   ops_in(kernels ${source_folder}/ops cu)
-  append_calls(Registry ${target} ${kernels})
+  append_calls(Registry ${target} ${kernels} ${generated_kernels})
   string(APPEND declarations "namespace ${target} { void register_device(); }\n")
   string(APPEND calls "    ${target}::register_device();\n")
 endmacro()
@@ -88,7 +105,7 @@ endfunction()
 
 function(write_registration file source_folder)
   ops_in(ops ${source_folder}/ops cpp)
-  append_calls(Registry ops ${ops})
+  append_calls(Registry ops ${ops} ${generated_ops} ${generated_variants})
   append_kernels(simt ${source_folder})
   append_engines(${source_folder}/engines)
   string(APPEND declarations "namespace cpu { void limit_dispatch(); }\n")

@@ -52,7 +52,9 @@ ALLOWED_FILES = {
 }
 
 # What a family's folder below ops/ and the folders in it hold. Directly in ops/ lie headers of several families.
-ROOMS = {"": {".h", ".cpp"}, "cpu": {".h", ".cpp"}, "cuda": {".h", ".cu", ".cuh"}}
+# `functions` are structs for both sides, each of which is an op.
+ROOMS = {"": {".h", ".cpp"}, "cpu": {".h", ".cpp"}, "cuda": {".h", ".cu", ".cuh"}, "functions": {".h"}}
+VARIANTS = {"cpu", "cuda"}
 SHARED_SUFFIXES = {".h", ".cuh"}
 # Who may include what lies in the cpu/ or cuda/ of a family. The loops of simd/ and Highway are for cpu/ alone.
 ROOM_USERS = {"ops", "engines", "cuda", "tests"}
@@ -156,7 +158,8 @@ def check_place(path):
 
 def check_room(root, path, header):
     """What is wrong with a file of ops/, or one that includes a header of a family's cpu/ or cuda/; or None."""
-    source, own, other = folder_of(path), room_of(path), room_of(header)
+    source, own = folder_of(path), room_of(path)
+    other = room_of(header) if room_of(header) in VARIANTS else ""
     if other and source not in ROOM_USERS:
         return f"{source} → {header}: what lies in a family's {other}/ is for {', '.join(sorted(ROOM_USERS))}"
     if source != "ops":
@@ -329,7 +332,11 @@ SELF_TEST = [
     ("treadle/ops/conv2d/direct.cu", "", "ops/conv2d/ holds .cpp .h, not .cu"),
     ("treadle/ops/conv2d/cpu/naive.cu", "", "ops/conv2d/cpu holds .cpp .h, not .cu"),
     ("treadle/ops/conv2d/cuda/naive.cpp", "", "ops/conv2d/cuda holds .cu .cuh .h, not .cpp"),
-    ("treadle/ops/conv2d/vulkan/naive.cpp", "", "has the folders cpu and cuda"),
+    ("treadle/ops/conv2d/vulkan/naive.cpp", "", "has the folders cpu and cuda and functions"),
+    ("treadle/ops/pointwise/functions/tanh.h", '#include "treadle/kernels/math.h"', None),
+    ("treadle/ops/pointwise/functions/tanh.cpp", "", "ops/pointwise/functions holds .h, not .cpp"),
+    ("treadle/ops/pointwise/functions/sine.h", '#include "treadle/ops/device.h"', "device code is for a family's cuda/"),
+    ("treadle/ops/pointwise/tanh.cpp", '#include "treadle/ops/pointwise/functions/tanh.h"', None),
     ("treadle/ops/conv2d/cpu/loops/direct.cpp", "", "and these have none"),
     ("treadle/ops/conv2d/cpu/direct.cpp", '#include "treadle/simd/gemm.h"', None),
     ("treadle/ops/conv2d/cpu/planes.h", "#include <hwy/highway.h>", None),

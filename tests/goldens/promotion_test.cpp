@@ -9,9 +9,9 @@
 #include "tests/folders.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
-#include "treadle/kernels/pointwise_functions.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/copy.h"
+#include "treadle/ops/pointwise/functions/pow.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
 

@@ -1,7 +1,9 @@
-/// Where pointwise ops have a kink: which operand the gradient goes to.
+/// Where pointwise ops have a kink, and which operand the gradient goes to; large operands.
 #include "treadle/ops/pointwise/pointwise.h"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "treadle/ops/reduce/reduce.h"
 
@@ -15,6 +17,17 @@ TEST(Pointwise, AbsIsFlatAtZero) {
   Tensor x = Tensor::from({-2, 0, 3}, {3}).set_requires_grad();
   sum(abs(x)).backward();
   EXPECT_EQ(x.grad().to_vector<float>(), (Values{-1, 0, 1}));
+}
+
+TEST(Pointwise, SoftplusIsSharpAndDoesNotOverflow) {
+  Tensor x = Tensor::from({-1000, 0, 1000}, {3}).set_requires_grad();
+  Tensor y = softplus(x, 4);
+  sum(y).backward();
+  EXPECT_EQ(y.to_vector<float>(), (Values{0, std::log(2.f) / 4, 1000}));
+  EXPECT_EQ(x.grad().to_vector<float>(), (Values{0, 0.5, 1}));
+  x = Tensor::from({0.5}, {1}).set_requires_grad();
+  sum(softplus(x, 2)).backward();
+  EXPECT_FLOAT_EQ(x.grad().to_vector<float>()[0], 1 / (1 + std::exp(-1.f)));
 }
 
 /// At a tie the first operand takes the whole gradient.

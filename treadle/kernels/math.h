@@ -11,6 +11,8 @@ TREADLE_DEVICE inline float exp(float x) { return ::expf(x); }
 TREADLE_DEVICE inline double exp(double x) { return ::exp(x); }
 TREADLE_DEVICE inline float log(float x) { return ::logf(x); }
 TREADLE_DEVICE inline double log(double x) { return ::log(x); }
+TREADLE_DEVICE inline float log1p(float x) { return ::log1pf(x); }
+TREADLE_DEVICE inline double log1p(double x) { return ::log1p(x); }
 TREADLE_DEVICE inline float sqrt(float x) { return ::sqrtf(x); }
 TREADLE_DEVICE inline double sqrt(double x) { return ::sqrt(x); }
 TREADLE_DEVICE inline float tanh(float x) { return ::tanhf(x); }

@@ -3,51 +3,30 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
-#include "treadle/graph/cost.h"
-#include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
-#include "treadle/kernels/pointwise_functions.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/copy.h"
+#include "treadle/ops/pointwise/functions/arithmetic.h"
+#include "treadle/ops/pointwise/functions/clamp.h"
+#include "treadle/ops/pointwise/functions/comparisons.h"
+#include "treadle/ops/pointwise/functions/extrema.h"
+#include "treadle/ops/pointwise/functions/pow.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
-#include "treadle/ops/pointwise/pointwise_reference.h"
+#include "treadle/ops/pointwise/pointwise_op.h"
 #include "treadle/ops/pointwise/relu_gradient.h"
 #include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
-namespace {
+namespace pointwise {
 
-template <class F, size_t operands>
-std::vector<TensorSpec> infer_same(Specs inputs, const Attributes&) {
-  require<ValueError>(inputs.size() == operands, "{}: {} operands, not {}", F::kName, operands,
+std::vector<TensorSpec> infer(const char* name, int operands, Specs inputs) {
+  require<ValueError>(int(inputs.size()) == operands, "{}: {} operands, not {}", name, operands,
                       inputs.size());
-  require_same_dtype(F::kName, inputs);
-  return {pointwise_output(F::kName, inputs, inputs[0].dtype)};
+  require_same_dtype(name, inputs);
+  return {pointwise_output(name, inputs, inputs[0].dtype)};
 }
 
-template <class F>
-std::vector<TensorSpec> infer_comparison(Specs inputs, const Attributes& attributes) {
-  TensorSpec y = infer_same<F, 2>(inputs, attributes)[0];
-  y.dtype = DType::boolean;
-  return {y};
-}
-
-template <class F>
-const F& function_of(const Attributes& attributes) {
-  static const F defaults{};
-  return attributes ? attributes.as<F>() : defaults;
-}
-
-template <class F>
-std::vector<ReferenceTensor> unary_reference(ReferenceInputs inputs, const Attributes& attributes) {
-  ReferenceTensor y = inputs[0];
-  for (double& value : y.values) value = reference::value_of(function_of<F>(attributes), value);
-  return {y};
-}
-
-/// Applies f to broadcast operands.
-template <class Function>
-ReferenceTensor broadcast_reference(ReferenceInputs inputs, Function f) {
+ReferenceTensor map(ReferenceInputs inputs, const std::function<double(const double*)>& f) {
   Shape shape = inputs[0].shape;
   for (auto& input : inputs) shape = broadcast_shapes(shape, input.shape, "reference");
   ReferenceTensor y = ReferenceTensor::zeros(shape);
@@ -67,61 +46,38 @@ ReferenceTensor broadcast_reference(ReferenceInputs inputs, Function f) {
   return y;
 }
 
-template <class F>
-std::vector<ReferenceTensor> binary_reference(ReferenceInputs inputs, const Attributes& attributes) {
-  const F& f = function_of<F>(attributes);
-  return {broadcast_reference(inputs, [&](const double* x) { return reference::value_of(f, x[0], x[1]); })};
-}
-
-std::vector<ReferenceTensor> where_reference(ReferenceInputs inputs, const Attributes&) {
-  return {broadcast_reference(inputs, [](const double* x) { return x[0] != 0 ? x[1] : x[2]; })};
-}
-
-template <class F>
-std::vector<Tensor> unary_gradient(const GradientContext& context) {
-  static const Op& op = op_named(std::string(F::kName) + "_gradient");
-  Tensor saved = F::kSavesOutput ? context.output(0) : context.input(0);
-  const F& f = function_of<F>(context.attributes());
-  return apply(op, {saved, context.upstream()}, Attributes::of(GradientOf<F>(f)));
-}
-
-template <class F>
-ErrorModel error_of(Specs, const Attributes&) {
-  return {ErrorModel::largest_input, F::kTerms};
-}
+namespace {
 
 /// Whole numbers of the range, so that 0 and equal operands occur; no derivatives are taken there.
-template <class F>
-TestInput whole_numbers(const Shape& shape) {
-  TestInput input{shape, {TestFill::integers, std::ceil(F::kLow), std::floor(F::kHigh)}};
+TestInput whole_numbers(Range range, const Shape& shape) {
+  TestInput input{shape, {TestFill::integers, std::ceil(range.low), std::floor(range.high)}};
   input.differentiable = false;
   return input;
 }
 
 /// Of the integer dtypes ordinary numbers.
-template <class F>
-TestInput some_nan(const Shape& shape) {
-  TestInput input{shape, {TestFill::with_nan, F::kLow, F::kHigh}};
+TestInput some_nan(Range range, const Shape& shape) {
+  TestInput input{shape, {TestFill::with_nan, range.low, range.high}};
   input.differentiable = false;
   return input;
 }
 
 /// Numbers of the tested range, and some whose result may be that of zero.
-template <class F>
-TestInput subnormal_input(const Shape& shape) {
-  TestInput input{shape, {TestFill::with_subnormal, F::kLow, F::kHigh}};
+TestInput subnormal_input(Range range, const Shape& shape) {
+  TestInput input{shape, {TestFill::with_subnormal, range.low, range.high}};
   input.differentiable = false;
   return input;
 }
 
-template <class F>
-std::vector<TestCase> unary_cases() {
+}  // namespace
+
+std::vector<TestCase> unary_cases(Range range, const Attributes& attributes) {
   // A single value must be one where the derivative is not 0.
-  TestFill fill{TestFill::apart, F::kLow, F::kHigh},
-      positive{TestFill::apart, F::kLow < 0 ? 0.1 : F::kLow, F::kHigh};
+  TestFill fill{TestFill::apart, range.low, range.high},
+      positive{TestFill::apart, range.low < 0 ? 0.1 : range.low, range.high};
   std::vector<TestCase> list;
   auto add = [&](const char* label, const Shape& shape, TestLayout layout = TestLayout::contiguous) {
-    list.push_back({label, {{shape, shape.numel() == 1 ? positive : fill, layout}}, Attributes::of(F{})});
+    list.push_back({label, {{shape, shape.numel() == 1 ? positive : fill, layout}}, attributes});
   };
   add("vector", {1027});
   add("aligned", {4, 256});
@@ -131,17 +87,16 @@ std::vector<TestCase> unary_cases() {
   add("transposed", {5, 7, 3}, TestLayout::transposed);
   add("sliced", {6, 11}, TestLayout::sliced);
   add("channels_last", {2, 3, 5, 7}, TestLayout::channels_last);
-  list.push_back({"whole numbers", {whole_numbers<F>({37})}, Attributes::of(F{})});
-  list.push_back({"NaN", {some_nan<F>({523})}, Attributes::of(F{})});
-  list.push_back({"subnormal", {subnormal_input<F>({1031})}, Attributes::of(F{})});
+  list.push_back({"whole numbers", {whole_numbers(range, {37})}, attributes});
+  list.push_back({"NaN", {some_nan(range, {523})}, attributes});
+  list.push_back({"subnormal", {subnormal_input(range, {1031})}, attributes});
   return list;
 }
 
-template <class F>
-std::vector<TestCase> binary_cases() {
-  TestFill fill{TestFill::apart, F::kLow, F::kHigh};
+std::vector<TestCase> binary_cases(Range range, const Attributes& attributes) {
+  TestFill fill{TestFill::apart, range.low, range.high};
   auto two = [&](const char* label, Shape a, Shape b, TestLayout layout) {
-    return TestCase{label, {{a, fill, layout}, {b, fill}}, Attributes::of(F{})};
+    return TestCase{label, {{a, fill, layout}, {b, fill}}, attributes};
   };
   return {two("same", {9, 115}, {9, 115}, TestLayout::contiguous),
           two("aligned", {64, 16}, {64, 16}, TestLayout::contiguous),
@@ -152,25 +107,45 @@ std::vector<TestCase> binary_cases() {
           two("empty", {0, 5}, {5}, TestLayout::contiguous),
           two("transposed", {5, 7, 3}, {5, 7, 3}, TestLayout::transposed),
           two("channels_last", {2, 3, 4, 5}, {3, 1, 1}, TestLayout::channels_last),
-          {"whole numbers", {whole_numbers<F>({7, 31}), whole_numbers<F>({7, 31})}, Attributes::of(F{})},
-          {"NaN", {some_nan<F>({2, 523}), whole_numbers<F>({523})}, Attributes::of(F{})},
-          {"NaN behind", {whole_numbers<F>({2, 523}), some_nan<F>({2, 523})}, Attributes::of(F{})},
-          {"NaN twice", {some_nan<F>({523}), some_nan<F>({523})}, Attributes::of(F{})},
-          {"subnormal", {subnormal_input<F>({7, 23}), subnormal_input<F>({23})}, Attributes::of(F{})}};
+          {"whole numbers", {whole_numbers(range, {7, 31}), whole_numbers(range, {7, 31})}, attributes},
+          {"NaN", {some_nan(range, {2, 523}), whole_numbers(range, {523})}, attributes},
+          {"NaN behind", {whole_numbers(range, {2, 523}), some_nan(range, {2, 523})}, attributes},
+          {"NaN twice", {some_nan(range, {523}), some_nan(range, {523})}, attributes},
+          {"subnormal", {subnormal_input(range, {7, 23}), subnormal_input(range, {23})}, attributes}};
 }
 
-template <class F>
-std::vector<TestCase> comparison_cases() {
+std::vector<TestCase> comparison_cases(const Attributes& attributes) {
+  const Range range{-2, 2};
   TestFill fill{TestFill::integers, -2, 2};
-  return {{"same", {{{40, 26}, fill}, {{40, 26}, fill}}, Attributes::of(F{})},
-          {"row", {{{4, 5}, fill}, {{5}, fill}}, Attributes::of(F{})},
-          {"transposed", {{{4, 5}, fill, TestLayout::transposed}, {{4, 5}, fill}}, Attributes::of(F{})},
-          {"NaN", {some_nan<F>({523}), {{523}, fill}}, Attributes::of(F{})},
-          {"NaN twice", {some_nan<F>({523}), some_nan<F>({523})}, Attributes::of(F{})},
-          {"empty", {{{0}, fill}, {{1}, fill}}, Attributes::of(F{})},
+  return {{"same", {{{40, 26}, fill}, {{40, 26}, fill}}, attributes},
+          {"row", {{{4, 5}, fill}, {{5}, fill}}, attributes},
+          {"transposed", {{{4, 5}, fill, TestLayout::transposed}, {{4, 5}, fill}}, attributes},
+          {"NaN", {some_nan(range, {523}), {{523}, fill}}, attributes},
+          {"NaN twice", {some_nan(range, {523}), some_nan(range, {523})}, attributes},
+          {"empty", {{{0}, fill}, {{1}, fill}}, attributes},
           {"subnormal",
            {{{40, 26}, {TestFill::with_subnormal}}, {{40, 26}, {TestFill::constant, 0}}},
-           Attributes::of(F{})}};
+           attributes}};
+}
+
+DType floating_or_f32(DType dtype) { return is_floating(dtype) ? dtype : DType::f32; }
+
+Tensor as_floating(const std::string& op, const Tensor& x) {
+  require_defined(op.c_str(), x, 1);
+  return cast(x, floating_or_f32(x.dtype()));
+}
+
+std::vector<BenchCase> bench_cases(DeviceKind device, int operands, const Attributes& attributes) {
+  if (device == DeviceKind::simt) return {};
+  return {{"4M", std::vector<Shape>(size_t(operands), {1 << 22}), attributes}};
+}
+
+}  // namespace pointwise
+
+namespace {
+
+std::vector<ReferenceTensor> where_reference(ReferenceInputs inputs, const Attributes&) {
+  return {pointwise::map(inputs, [](const double* x) { return x[0] != 0 ? x[1] : x[2]; })};
 }
 
 std::vector<TestCase> where_cases() {
@@ -178,64 +153,6 @@ std::vector<TestCase> where_cases() {
   TestInput column = same;
   column.shape = {6, 1};
   return {{"same", {same, {{6, 173}}, {{6, 173}}}, {}}, {"broadcast", {column, {{6, 9}}, {{9}}}, {}}};
-}
-
-template <class F, int count>
-std::vector<BenchCase> bench_cases(DeviceKind device) {
-  if (device == DeviceKind::simt) return {};
-  return {{"4M", std::vector<Shape>(count, {1 << 22}), count == 1 ? Attributes::of(F{}) : Attributes{}}};
-}
-
-template <class F>
-void add_unary(Registry& registry, TypeTag<F>) {
-  registry.add({.name = F::kName,
-                .summary = F::kSummary,
-                .options = &schema_of<F>(),
-                .dtypes = F::kIntegers ? kNumeric : kFloating,
-                .infer = infer_same<F, 1>,
-                .reference = unary_reference<F>,
-                .gradient = unary_gradient<F>,
-                .saves = {{F::kSavesOutput ? Saved::output : Saved::input, 0}},
-                .cases = unary_cases<F>,
-                .error = error_of<F>,
-                .operations = for_each_output(1),
-                .bench_cases = bench_cases<F, 1>,
-                .never_negative = [](const Attributes&) { return F::kNeverNegative; }});
-  registry.add({.name = std::string(F::kName) + "_gradient",
-                .summary = std::string("dx of ") + F::kName + " from what it saves and dy",
-                .options = &schema_of<F>(),
-                .infer = infer_same<F, 2>,
-                .reference = binary_reference<GradientOf<F>>,
-                .cases = binary_cases<GradientOf<F>>,
-                .error = error_of<F>,
-                .operations = for_each_output(2)});
-}
-
-template <class F>
-void add_binary(Registry& registry, std::vector<Tensor> (*gradient)(const GradientContext&),
-                std::vector<Saved> saves) {
-  registry.add({.name = F::kName,
-                .summary = F::kSummary,
-                .dtypes = F::kIntegers ? kNumeric : kFloating,
-                .infer = infer_same<F, 2>,
-                .reference = binary_reference<F>,
-                .gradient = gradient,
-                .saves = std::move(saves),
-                .cases = binary_cases<F>,
-                .error = error_of<F>,
-                .operations = for_each_output(1),
-                .bench_cases = bench_cases<F, 2>});
-}
-
-template <class F>
-void add_comparison(Registry& registry, TypeTag<F>) {
-  registry.add({.name = F::kName,
-                .summary = F::kSummary,
-                .dtypes = kEveryDType,
-                .infer = infer_comparison<F>,
-                .reference = binary_reference<F>,
-                .cases = comparison_cases<F>,
-                .operations = for_each_output(1)});
 }
 
 /// Sums a gradient back to an operand's shape where that operand was broadcast.
@@ -305,11 +222,6 @@ std::vector<TensorSpec> where_infer(Specs inputs, const Attributes&) {
   return {pointwise_output("where", inputs, inputs[1].dtype)};
 }
 
-template <class... F, class Add>
-void for_each_type(TypeList<F...>, Add add) {
-  (add(TypeTag<F>{}), ...);
-}
-
 }  // namespace
 
 TensorSpec pointwise_output(const char* op, Specs inputs, DType dtype) {
@@ -325,15 +237,13 @@ namespace ops {
 void register_pointwise(Registry& registry) {
   const std::vector<Saved> none, both{{Saved::input, 0}, {Saved::input, 1}},
       all{{Saved::input, 0}, {Saved::input, 1}, {Saved::output, 0}};
-  for_each_type(UnaryFunctions{}, [&](auto tag) { add_unary(registry, tag); });
-  for_each_type(ComparisonFunctions{}, [&](auto tag) { add_comparison(registry, tag); });
-  add_binary<Add>(registry, add_gradient, none);
-  add_binary<Sub>(registry, sub_gradient, none);
-  add_binary<Mul>(registry, mul_gradient, both);
-  add_binary<Div>(registry, div_gradient, {{Saved::input, 1}, {Saved::output, 0}});
-  add_binary<Pow>(registry, pow_gradient, all);
-  add_binary<Maximum>(registry, maximum_gradient, both);
-  add_binary<Minimum>(registry, minimum_gradient, both);
+  pointwise::declare_binary<Add>(registry, add_gradient, none);
+  pointwise::declare_binary<Sub>(registry, sub_gradient, none);
+  pointwise::declare_binary<Mul>(registry, mul_gradient, both);
+  pointwise::declare_binary<Div>(registry, div_gradient, {{Saved::input, 1}, {Saved::output, 0}});
+  pointwise::declare_binary<Pow>(registry, pow_gradient, all);
+  pointwise::declare_binary<Maximum>(registry, maximum_gradient, both);
+  pointwise::declare_binary<Minimum>(registry, minimum_gradient, both);
   registry.add({.name = "where",
                 .summary = "y = condition ? a : b, broadcast",
                 .dtypes = kEveryDType,
@@ -351,12 +261,6 @@ void register_pointwise(Registry& registry) {
 }  // namespace ops
 
 namespace {
-
-template <class F>
-Tensor unary(const Tensor& x, F f = {}) {
-  static const Op& op = op_named(F::kName);
-  return apply(op, {x}, Attributes::of(f))[0];
-}
 
 TypedOperand typed(const Operand& x) {
   if (!x.tensor()) return {x.number().dtype(), OperandKind::number};
@@ -431,18 +335,6 @@ Tensor comparison(const Operand& a, const Operand& b) {
   return apply_as<F>(pair, held ? dtype : DType::i64);
 }
 
-DType floating_or_f32(DType dtype) { return is_floating(dtype) ? dtype : DType::f32; }
-
-Tensor as_floating(const char* op, const Tensor& x) {
-  require_defined(op, x, 1);
-  return cast(x, floating_or_f32(x.dtype()));
-}
-
-template <class F>
-Tensor floating_unary(const Tensor& x) {
-  return unary<F>(as_floating(F::kName, x));
-}
-
 /// A bound beyond the dtype becomes the dtype's end.
 Tensor clamp_integers(const Tensor& x, const Scalar& low, const Scalar& high) {
   return minimum(maximum(x, nearest_held(low, x.dtype())), nearest_held(high, x.dtype()));
@@ -450,27 +342,14 @@ Tensor clamp_integers(const Tensor& x, const Scalar& low, const Scalar& high) {
 
 }  // namespace
 
-Tensor neg(const Tensor& x) { return unary<Neg>(x); }
-Tensor abs(const Tensor& x) { return unary<Abs>(x); }
-Tensor exp(const Tensor& x) { return floating_unary<Exp>(x); }
-Tensor log(const Tensor& x) { return floating_unary<Log>(x); }
-Tensor sqrt(const Tensor& x) { return floating_unary<Sqrt>(x); }
-Tensor relu(const Tensor& x) { return unary<Relu>(x); }
-const Op& relu_op() {
-  static const Op& op = op_named(Relu::kName);
-  return op;
-}
-Tensor leaky_relu(const Tensor& x, double slope) { return unary(x, LeakyRelu(slope)); }
-Tensor sigmoid(const Tensor& x) { return floating_unary<Sigmoid>(x); }
-Tensor tanh(const Tensor& x) { return floating_unary<Tanh>(x); }
-Tensor gelu(const Tensor& x) { return unary<Gelu>(x); }
-Tensor silu(const Tensor& x) { return unary<Silu>(x); }
 Tensor clamp(const Tensor& x, const Scalar& low, const Scalar& high) {
   require_defined("clamp", x, 1);
   const DType dtype = result_type({typed(x), typed(low), typed(high)});
   const Tensor promoted = cast(x, dtype);
   if (is_integer(dtype)) return clamp_integers(promoted, low, high);
-  return unary(promoted, Clamp(low.to_double(), high.to_double()));
+  Clamp bounds;
+  bounds.low = low.to_double(), bounds.high = high.to_double();
+  return pointwise::apply_unary(clamp_op(), promoted, bounds);
 }
 
 Tensor add(const Operand& a, const Operand& b) { return binary_or_bool<Add>(a, b); }
@@ -479,7 +358,7 @@ Tensor mul(const Operand& a, const Operand& b) { return binary_or_bool<Mul>(a, b
 
 Tensor div(const Operand& a, const Operand& b) {
   const OperandPair pair(Div::kName, a, b);
-  return apply_as<Div>(pair, floating_or_f32(pair.dtype()));
+  return apply_as<Div>(pair, pointwise::floating_or_f32(pair.dtype()));
 }
 
 Tensor pow(const Operand& a, const Operand& b) {
@@ -521,14 +400,6 @@ Tensor scalar_like(double value, const Tensor& like) {
                        like.device());
 }
 
-const Op& relu_gradient_op() {
-  static const Op& op = op_named("relu_gradient");
-  return op;
-}
-
-Tensor relu_gradient(const Tensor& y, const Tensor& dy) {
-  const Op& op = relu_gradient_op();
-  return apply(op, {y, dy}, Attributes::of(GradientOf<Relu>(Relu{})))[0];
-}
+Tensor relu_gradient(const Tensor& y, const Tensor& dy) { return apply(relu_gradient_op(), {y, dy})[0]; }
 
 }  // namespace treadle

@@ -1,7 +1,8 @@
-/// Pointwise ops with NumPy broadcasting. Each struct of kernels/pointwise_functions.h is one op.
+/// Pointwise ops with NumPy broadcasting. Each struct of functions/ is one op; unary_functions.h declares
+/// those of one operand, and is made of them.
 ///
 /// All throw ShapeError naming both shapes when operands do not broadcast, ValueError for an undefined
-/// operand.
+/// operand, DTypeError for a dtype that is not taken.
 ///
 /// Operands of several are tensors or numbers, computed in result_type() of them (core/dtype.h), as in
 /// PyTorch: a tensor of rank 0 or a number raises another tensor's dtype only to a higher category. Gradients
@@ -11,6 +12,7 @@
 
 #include "treadle/core/scalar.h"
 #include "treadle/core/tensor.h"
+#include "treadle/ops/pointwise/unary_functions.h"
 
 namespace treadle {
 
@@ -33,22 +35,6 @@ class Operand {
   Scalar number_ = 0;
 };
 
-TREADLE_API Tensor neg(const Tensor& x);
-TREADLE_API Tensor abs(const Tensor& x);
-/// Integers and bool are taken as f32 by exp, log, sqrt, sigmoid and tanh; the other activations throw
-/// DTypeError.
-TREADLE_API Tensor exp(const Tensor& x);
-TREADLE_API Tensor log(const Tensor& x);
-TREADLE_API Tensor sqrt(const Tensor& x);
-TREADLE_API Tensor sigmoid(const Tensor& x);
-TREADLE_API Tensor tanh(const Tensor& x);
-TREADLE_API Tensor relu(const Tensor& x);
-/// The op itself.
-TREADLE_API const Op& relu_op();
-TREADLE_API Tensor leaky_relu(const Tensor& x, double slope = 0.01);
-/// x·Φ(x) by erf. Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
-TREADLE_API Tensor gelu(const Tensor& x);
-TREADLE_API Tensor silu(const Tensor& x);
 /// min(max(x, low), high): `high` where low is larger; NaN where a bound is NaN. A bound beyond an integer
 /// dtype does not bind, so ±infinity stands for none in floating dtypes. Throws DTypeError where all are
 /// bool.

@@ -2,14 +2,11 @@
 #pragma once  // public
 
 #include "treadle/core/tensor.h"
+#include "treadle/ops/pointwise/unary_functions.h"
 
 namespace treadle {
 
-struct Op;
-
 /// dx = dy where y > 0, else 0; y = relu(x) and dy have one shape. Throws ShapeError, DTypeError.
 TREADLE_API Tensor relu_gradient(const Tensor& y, const Tensor& dy);
-/// The op itself.
-TREADLE_API const Op& relu_gradient_op();
 
 }  // namespace treadle

@@ -6,7 +6,7 @@
 
 #include "treadle/graph/registry.h"
 #include "treadle/graph/select.h"
-#include "treadle/kernels/pointwise_functions.h"
+#include "treadle/ops/pointwise/functions/relu.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/pointwise/relu_gradient.h"
 

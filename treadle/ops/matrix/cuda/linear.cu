@@ -6,7 +6,7 @@
 #include "treadle/ops/matrix/matrix_product.h"
 
 #include "treadle/kernels/optimizer_functions.h"
-#include "treadle/kernels/pointwise_functions.h"
+#include "treadle/ops/pointwise/functions/relu.h"
 
 namespace treadle::TREADLE_TARGET {
 namespace {

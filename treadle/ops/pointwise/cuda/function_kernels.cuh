@@ -1,11 +1,14 @@
-/// Pointwise ops on a device: a general strided kernel, one for operands of one layout, and one that moves 16
-/// bytes a time.
-#include "treadle/kernels/pointwise_functions.h"
+/// Pointwise functions on a device: a general strided kernel, one for operands of one layout, and one that
+/// moves 16 bytes a time.
+#pragma once
+
+#include <string>
+
 #include "treadle/ops/device_variant.h"
+#include "treadle/ops/pointwise/pointwise_function.h"
 #include "treadle/ops/strided_operands.h"
 
-namespace treadle::TREADLE_TARGET {
-namespace {
+namespace treadle::TREADLE_TARGET::pointwise {
 
 /// Pointers to N operands, passed to kernels by value.
 template <class T, int N>
@@ -59,16 +62,6 @@ __global__ void pointwise_vector4(F f, int64_t quads, Operands<float, N> x, floa
   reinterpret_cast<float4*>(y)[i] = result;
 }
 
-/// One thread per output element of where(condition, a, b).
-template <class T>
-__global__ void where_strided(Strided<4> nest, const bool* condition, const T* a, const T* b, T* y) {
-  int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= nest.numel) return;
-  int64_t o[4];
-  nest.offsets(i, o);
-  y[o[0]] = condition[o[1]] ? a[o[2]] : b[o[3]];
-}
-
 template <class T, int N>
 Operands<T, N> operands_of(const Call& call) {
   Operands<T, N> operands;
@@ -91,14 +84,14 @@ void with_type_of(const Call& call, Run run) {
 }
 
 /// All operands have the output's shape and strides, and those are dense.
-bool lie_alike(const Call& call) {
+inline bool lie_alike(const Call& call) {
   const TensorView& y = call.output();
   for (const TensorView& x : call.inputs)
     if (!(x.shape == y.shape) || !(x.strides == y.strides)) return false;
   return is_dense(y.shape, y.strides);
 }
 
-bool takes_vector4(const Call& call) {
+inline bool takes_vector4(const Call& call) {
   auto aligned = [](const TensorView& view) { return reinterpret_cast<uintptr_t>(view.data) % 16 == 0; };
   bool all_aligned = aligned(call.output());
   for (const TensorView& x : call.inputs) all_aligned = all_aligned && aligned(x);
@@ -147,16 +140,6 @@ void run_comparison(const Call& call) {
   });
 }
 
-void run_where(const Call& call) {
-  auto nest = make_strided<4>(call.output(), call.inputs);
-  with_device_type(call.output().dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    launch<where_strided<T>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0, nest,
-                                          call.input(0).as<bool>(), call.input(1).as<T>(),
-                                          call.input(2).as<T>(), call.output().as<T>());
-  });
-}
-
 template <class F, int N>
 void add_ladder(Registry& registry, const char* op) {
   add_variant(registry, op, {.name = "strided", .device = kDevice, .run = run_strided<F, N>});
@@ -171,29 +154,16 @@ void add_ladder(Registry& registry, const char* op) {
                .preference = 2});
 }
 
-template <class... F>
-void add_unary(Registry& registry, TypeList<F...>) {
-  (add_ladder<F, 1>(registry, F::kName), ...);
-  (add_ladder<GradientOf<F>, 2>(registry, (std::string(F::kName) + "_gradient").c_str()), ...);
+/// Adds the variants of a function, and those of its gradient.
+template <class F>
+void add_function(Registry& registry) {
+  if constexpr (std::is_base_of_v<ComparisonFunction, F>) {
+    add_variant(registry, F::kName, {.name = "strided", .device = kDevice, .run = run_comparison<F>});
+  } else {
+    add_ladder<F, F::kOperands>(registry, F::kName);
+    if constexpr (std::is_base_of_v<UnaryFunction, F>)
+      add_ladder<GradientOf<F>, 2>(registry, (std::string(F::kName) + "_gradient").c_str());
+  }
 }
 
-template <class... F>
-void add_binary(Registry& registry, TypeList<F...>) {
-  (add_ladder<F, 2>(registry, F::kName), ...);
-}
-
-template <class... F>
-void add_comparison(Registry& registry, TypeList<F...>) {
-  (add_variant(registry, F::kName, {.name = "strided", .device = kDevice, .run = run_comparison<F>}), ...);
-}
-
-}  // namespace
-
-void register_pointwise_cuda_pointwise(Registry& registry) {
-  add_unary(registry, UnaryFunctions{});
-  add_binary(registry, BinaryFunctions{});
-  add_comparison(registry, ComparisonFunctions{});
-  add_variant(registry, "where", {.name = "strided", .device = kDevice, .run = run_where});
-}
-
-}  // namespace treadle::TREADLE_TARGET
+}  // namespace treadle::TREADLE_TARGET::pointwise

@@ -1,0 +1,77 @@
+/// Pointwise functions on the cpu device: rows of a merged loop nest, contiguous rows in a loop that
+/// vectorises.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "treadle/graph/variant.h"
+#include "treadle/ops/pointwise/pointwise_function.h"
+#include "treadle/ops/strided_operands.h"
+
+namespace treadle::function_rows {
+
+inline constexpr int64_t kGrain = 16384;  ///< elements worth a thread
+
+/// Elements that follow each other in memory. Operands are read as T and computed in HostCompute<T>.
+template <class F, class T, class Out, size_t... K>
+void run_row(const F& f, const T* const (&sources)[sizeof...(K)], Out* row, int64_t count,
+             std::index_sequence<K...>) {
+  using C = HostCompute<T>;
+  for (int64_t i = 0; i < count; ++i) row[i] = Out(f(C(sources[K][i])...));
+}
+
+template <class F, class T, class Out, size_t... K>
+void run_rows(const Call& call, const F& f, std::index_sequence<K...>) {
+  constexpr int kOperands = sizeof...(K) + 1;
+  auto nest = make_strided<kOperands>(call.output(), call.inputs);
+  Out* y = call.output().as<Out>();
+  const T* inputs[] = {call.input(K).template as<T>()...};
+  for_each_row(nest, kGrain, [&](const auto& offsets, const auto& strides, int64_t count) {
+    Out* row = y + offsets[0];
+    const T* sources[] = {inputs[K] + offsets[K + 1]...};
+    if (strides[0] == 1 && ((strides[K + 1] == 1) && ...)) {
+      run_row(f, sources, row, count, std::index_sequence<K...>{});
+    } else {
+      using C = HostCompute<T>;
+      for (int64_t i = 0; i < count; ++i) row[i * strides[0]] = Out(f(C(sources[K][i * strides[K + 1]])...));
+    }
+  });
+}
+
+template <class F>
+inline constexpr bool kCompares = std::is_base_of_v<ComparisonFunction, F>;
+
+template <class F, class T>
+using ResultOf = std::conditional_t<kCompares<F>, bool, T>;
+
+template <class F>
+void run(const Call& call) {
+  const F f = call.attributes ? call.options<F>() : F{};
+  auto run = [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    run_rows<F, T, ResultOf<F, T>>(call, f, std::make_index_sequence<F::kOperands>{});
+  };
+  const DType dtype = call.input(0).dtype;
+  if constexpr (kCompares<F>)
+    with_type(dtype, run);
+  else if constexpr (F::kIntegers)
+    with_numeric_type(dtype, run);
+  else
+    with_floating_type(dtype, run);
+}
+
+template <class F>
+void add(Registry& registry, const std::string& op) {
+  add_variant(registry, op.c_str(), {.name = "loop", .device = DeviceKind::cpu, .run = run<F>});
+}
+
+/// Adds the variant of a function, and that of its gradient.
+template <class F>
+void add(Registry& registry) {
+  add<F>(registry, F::kName);
+  if constexpr (std::is_base_of_v<UnaryFunction, F>)
+    add<GradientOf<F>>(registry, std::string(F::kName) + "_gradient");
+}
+
+}  // namespace treadle::function_rows

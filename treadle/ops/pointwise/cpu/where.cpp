@@ -1,0 +1,32 @@
+/// where() on the cpu device; the loops of functions are in function_rows.h.
+#include "treadle/graph/variant.h"
+#include "treadle/ops/pointwise/cpu/function_rows.h"
+#include "treadle/ops/strided_operands.h"
+
+namespace treadle {
+namespace {
+
+void run_where(const Call& call) {
+  with_type(call.output().dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    auto nest = make_strided<4>(call.output(), call.inputs);
+    T* y = call.output().as<T>();
+    const bool* condition = call.input(0).as<bool>();
+    const T *a = call.input(1).as<T>(), *b = call.input(2).as<T>();
+    for_each_row(nest, function_rows::kGrain, [&](const auto& o, const auto& s, int64_t count) {
+      for (int64_t i = 0; i < count; ++i)
+        y[o[0] + i * s[0]] = condition[o[1] + i * s[1]] ? a[o[2] + i * s[2]] : b[o[3] + i * s[3]];
+    });
+  });
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_pointwise_cpu_where(Registry& registry) {
+  add_variant(registry, "where", {.name = "loop", .device = DeviceKind::cpu, .run = run_where});
+}
+
+}  // namespace ops
+}  // namespace treadle

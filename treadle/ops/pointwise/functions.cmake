@@ -1,0 +1,167 @@
+# Writes, from the functions as they are, what each header of functions/ needs: a source file with its ops (unless they are of two
+# operands and written by hand, for their gradients), one with its loops on the cpu, its kernels, and in unary_functions.h the
+# typed functions. They are small, and who edits a function compiles no other.
+set(folder ${CMAKE_CURRENT_LIST_DIR}/functions)
+set(generated ${CMAKE_BINARY_DIR}/generated/treadle/ops/pointwise)
+file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
+
+# structs_of(RESULT KIND TEXT): names of the structs that derive from KINDFunction.
+function(structs_of result kind text)
+  string(REGEX MATCHALL "struct [A-Za-z0-9]+ : ${kind}Function" matches "${text}")
+  list(TRANSFORM matches REPLACE "struct ([A-Za-z0-9]+) .*" "\\1")
+  set(${result} ${matches} PARENT_SCOPE)
+endfunction()
+
+# typed_function(NAME STRUCT TEXT): the declarations and definitions that a unary function gets, added to the caller's
+# variables. Its parameters are the options, in order; `kOwnTypedFunction` says that it is written by hand.
+function(typed_function name struct text)
+  string(REGEX MATCH "(///[^\n]*\n)*struct ${struct} " comment "${text}")
+  string(REGEX REPLACE "struct ${struct} $" "" comment "${comment}")
+  set(handles "TREADLE_API const Op& ${name}_op();\nTREADLE_API const Op& ${name}_gradient_op();\n")
+  set(definitions [[
+const Op& @name@_op() {
+  static const Op& op = op_named("@name@");
+  return op;
+}
+const Op& @name@_gradient_op() {
+  static const Op& op = op_named("@name@_gradient");
+  return op;
+}
+]])
+  if(NOT text MATCHES "kOwnTypedFunction")
+    string(REGEX MATCHALL "\n  (double|bool|int64_t) [a-z_0-9]+ = [^\n]+;" members "${text}")
+    set(parameters "const Tensor& x")
+    set(names "const Tensor& x")
+    foreach(member ${members})
+      string(REGEX REPLACE "^\n +(.*)$" "\\1" member "${member}")
+      string(APPEND parameters ", ${member}")
+      string(REGEX REPLACE " = .*" "" member "${member}")
+      string(APPEND names ", ${member}")
+      string(REGEX REPLACE "^[^ ]+ " "" member "${member}")
+      string(APPEND assignments "  f.${member} = ${member};\n")
+    endforeach()
+    set(handles "${comment}TREADLE_API Tensor ${name}(${parameters})\\;\n${handles}")
+    string(APPEND definitions [[
+Tensor @name@(@names@) {
+  @struct@ f;
+@assignments@  return pointwise::apply_unary(@name@_op(), x, f);
+}
+]])
+  endif()
+  string(REPLACE "\\;" ";" handles "${handles}")
+  string(CONFIGURE "${definitions}" definitions @ONLY)
+  set(declared "${declared}${handles}" PARENT_SCOPE)
+  set(definitions "${definitions}" PARENT_SCOPE)
+endfunction()
+
+# function_kernels(FILE STEM…): the kernels of these headers.
+function(function_kernels file)
+  set(includes)
+  set(registrations)
+  foreach(stem ${ARGN})
+    string(APPEND includes "#include \"treadle/ops/pointwise/functions/${stem}.h\"\n")
+    string(APPEND registrations "\nvoid register_pointwise_functions_${stem}(Registry& registry) {\n${kernels_of_${stem}}}\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${file} CONTENT [[// Generated from treadle/ops/pointwise/functions.
+#include "treadle/ops/pointwise/cuda/function_kernels.cuh"
+@includes@
+namespace treadle::TREADLE_TARGET {
+@registrations@
+}  // namespace treadle::TREADLE_TARGET
+]] @ONLY)
+endfunction()
+
+set(stems)
+set(declared)
+foreach(header ${headers})
+  cmake_path(GET header STEM stem)
+  list(APPEND stems ${stem})
+  file(READ ${header} text)
+  set(declarations_of_header)
+  set(loops_of_header)
+  set(definitions)
+  set(kernels_of_${stem})
+  foreach(kind Unary Binary Comparison)
+    structs_of(structs ${kind} "${text}")
+    foreach(struct ${structs})
+      if(kind STREQUAL "Unary")
+        if(NOT structs STREQUAL struct OR NOT text MATCHES "kName = \"${stem}\"")
+          message(FATAL_ERROR "${header} holds one unary function, whose kName is the file's name")
+        endif()
+        typed_function(${stem} ${struct} "${text}")
+        string(APPEND declarations_of_header "  pointwise::declare_unary<${struct}>(registry);\n")
+      elseif(kind STREQUAL "Comparison")
+        string(APPEND declarations_of_header "  pointwise::declare_comparison<${struct}>(registry);\n")
+      endif()
+      string(APPEND loops_of_header "  function_rows::add<${struct}>(registry);\n")
+      string(APPEND kernels_of_${stem} "  pointwise::add_function<treadle::${struct}>(registry);\n")
+    endforeach()
+  endforeach()
+  function_kernels(${generated}/functions_${stem}.cu ${stem})
+  list(APPEND generated_kernels pointwise_functions_${stem})
+  set_property(GLOBAL APPEND PROPERTY TREADLE_GENERATED_KERNELS ${generated}/functions_${stem}.cu)
+  file(CONFIGURE OUTPUT ${generated}/functions_${stem}_cpu.cpp CONTENT [[// Generated from treadle/ops/pointwise/functions.
+#include "treadle/ops/pointwise/cpu/function_rows.h"
+#include "treadle/ops/pointwise/functions/@stem@.h"
+
+namespace treadle::ops {
+
+void register_pointwise_functions_@stem@_cpu(Registry& registry) {
+@loops_of_header@}
+
+}  // namespace treadle::ops
+]] @ONLY)
+  list(APPEND generated_sources ${generated}/functions_${stem}_cpu.cpp)
+  list(APPEND generated_variants pointwise_functions_${stem}_cpu)
+  if(NOT declarations_of_header)
+    continue()
+  endif()
+  file(CONFIGURE OUTPUT ${generated}/functions_${stem}.cpp CONTENT [[// Generated from treadle/ops/pointwise/functions.
+#include "treadle/ops/pointwise/functions/@stem@.h"
+#include "treadle/ops/pointwise/pointwise_op.h"
+#include "treadle/ops/pointwise/unary_functions.h"
+
+namespace treadle {
+namespace ops {
+
+void register_pointwise_functions_@stem@(Registry& registry) {
+@declarations_of_header@}
+
+}  // namespace ops
+
+@definitions@
+}  // namespace treadle
+]] @ONLY)
+  list(APPEND generated_sources ${generated}/functions_${stem}.cpp)
+  list(APPEND generated_ops pointwise_functions_${stem})
+endforeach()
+
+file(CONFIGURE OUTPUT ${generated}/unary_functions.h CONTENT [[/// The typed functions of treadle/ops/pointwise/functions, from which this file is generated: what a struct's options are,
+/// are its function's parameters. The op of NAME is NAME_op(), that of its gradient NAME_gradient_op(), which takes what the
+/// op saves and dy. Dtypes are the floating ones where nothing else is said.
+#pragma once
+
+#include "treadle/core/tensor.h"
+
+namespace treadle {
+
+struct Op;
+
+@declared@
+}  // namespace treadle
+]] @ONLY)
+
+# nvcc takes seconds before it comes to a file's own kernels: there several headers share one.
+set(group)
+foreach(stem ${stems})
+  list(APPEND group ${stem})
+  list(LENGTH group count)
+  list(GET stems -1 last)
+  if(count LESS 4 AND NOT stem STREQUAL last)
+    continue()
+  endif()
+  function_kernels(${generated}/functions_to_${stem}.cu ${group})
+  set_property(GLOBAL APPEND PROPERTY TREADLE_GENERATED_KERNEL_GROUPS ${generated}/functions_to_${stem}.cu)
+  set(group)
+endforeach()
