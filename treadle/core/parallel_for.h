@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "treadle/core/export.h"
 #include "treadle/core/work.h"
@@ -39,11 +40,23 @@ TREADLE_API void run_parallel(int64_t count, int64_t grain, RangeFunction functi
 extern std::atomic<bool> finest_cuts;
 }  // namespace detail
 
-/// How many parts so much work is to be cut into: one for each thread, but none of less than
-/// `worth_a_thread`.
-inline int64_t parts_worth(int64_t work, int64_t worth_a_thread) {
+/// What work takes on one core: an estimate, for deciding how many threads it is worth.
+struct Nanoseconds {
+  double count;
+};
+/// Work that takes as long pays for a thread, which is woken and waited for.
+inline constexpr Nanoseconds kWorthAThread{4096};
+
+/// How many items are worth a thread, one at least, when each takes so long.
+inline int64_t items_worth_a_thread(Nanoseconds each) {
+  constexpr double kShortest = 1e-9;
+  return std::max<int64_t>(int64_t(kWorthAThread.count / std::max(each.count, kShortest)), 1);
+}
+
+/// How many parts so many items are to be cut into: one for each thread, but none that is not worth a thread.
+inline int64_t parts_worth(int64_t items, Nanoseconds each) {
   if (detail::finest_cuts.load(std::memory_order_relaxed)) return num_threads();
-  return std::clamp<int64_t>(work / worth_a_thread, 1, num_threads());
+  return std::clamp<int64_t>(items / items_worth_a_thread(each), 1, num_threads());
 }
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, count): one range per thread, each of at least
@@ -58,6 +71,12 @@ void parallel_for(int64_t count, int64_t grain, F&& f) {
       count, grain,
       [](void* context, int64_t begin, int64_t end) { (*static_cast<Function*>(context))(begin, end); },
       const_cast<void*>(static_cast<const void*>(&f)));
+}
+
+/// The same where each item takes so long.
+template <class F>
+void parallel_for(int64_t count, Nanoseconds each, F&& f) {
+  parallel_for(count, items_worth_a_thread(each), std::forward<F>(f));
 }
 
 /// Calls f(index, range) for each part of a cut, one on each thread, the same ones in every call. A cut into

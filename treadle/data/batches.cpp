@@ -10,7 +10,7 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 6272;  ///< pixels worth a thread: about four microseconds
+constexpr double kPixel = 0.65;  ///< nanoseconds
 
 void check_index(const ImageDataset& dataset, int64_t index) {
   require<ValueError>(index >= 0 && index < dataset.size(),
@@ -56,8 +56,7 @@ void for_each_image(const ImageDataset& dataset, std::span<const int64_t> indice
                     Copy copy) {
   require_whole(dataset);
   int64_t image = dataset.image_shape.numel();
-  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, image));
-  parallel_for(int64_t(indices.size()), grain, [&](int64_t begin, int64_t end) {
+  parallel_for(int64_t(indices.size()), Nanoseconds{kPixel * double(image)}, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t index = indices[size_t(i)];
       check_index(dataset, index);

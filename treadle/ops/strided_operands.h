@@ -48,13 +48,13 @@ Strided<N> make_strided(const TensorView& output, std::span<const TensorView> in
 }
 
 /// Calls row(offsets[N], strides[N], count) for runs along the innermost axis, spread over threads.
-/// `grain`: elements worth a thread of their own.
+/// `each`: what an element takes.
 template <int N, class Row>
-void for_each_row(const Strided<N>& nest, int64_t grain, Row row) {
+void for_each_row(const Strided<N>& nest, Nanoseconds each, Row row) {
   const int inner = nest.rank - 1;
   std::array<int64_t, N> inner_strides;
   for (int k = 0; k < N; ++k) inner_strides[k] = nest.strides[k][inner];
-  parallel_for(nest.numel, grain, [&](int64_t begin, int64_t end) {
+  parallel_for(nest.numel, each, [&](int64_t begin, int64_t end) {
     while (begin < end) {
       int64_t offsets[N];
       nest.offsets(begin, offsets);

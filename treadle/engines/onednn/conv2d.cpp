@@ -83,10 +83,10 @@ void run_input_gradient(const Call& call) {
 
 /// dw = Σ over slices of the row-major `partial` [slices, numel of dw], in order.
 void add_slices(const float* partial, int64_t slices, const TensorView& dw) {
-  constexpr int64_t kGrain = 1 << 14;
+  constexpr Nanoseconds kElement{0.25};
   const int64_t count = dw.numel();
   float* sums = dw.as<float>();
-  parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(count, kElement, [&](int64_t begin, int64_t end) {
     std::copy(partial + begin, partial + end, sums + begin);
     for (int64_t slice = 1; slice < slices; ++slice)
       for (int64_t i = begin; i < end; ++i) sums[i] += partial[slice * count + i];

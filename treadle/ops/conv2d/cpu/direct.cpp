@@ -8,12 +8,12 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 1 << 15;  ///< products worth a thread
+constexpr double kProduct = 0.125;  ///< nanoseconds
 
 /// Calls plane(first, second) for all pairs, spread over threads; `work` products each.
 template <class Plane>
 void for_each_plane(int64_t firsts, int64_t seconds, int64_t work, Plane plane) {
-  parallel_for(firsts * seconds, kGrain / (work + 1) + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(firsts * seconds, Nanoseconds{kProduct * double(work)}, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) plane(i / seconds, i % seconds);
   });
 }

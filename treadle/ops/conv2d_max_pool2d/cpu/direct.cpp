@@ -13,12 +13,12 @@ namespace {
 
 using Geometry = Conv2dMaxPool2dGeometry;
 
-constexpr int64_t kGrain = 1 << 15;  ///< products worth a thread
+constexpr double kProduct = 0.125;  ///< nanoseconds
 
 /// Calls f(i / inner, i % inner) for i in [0, outer · inner), spread over threads; `work` products each.
 template <class F>
 void for_each_pair(int64_t outer, int64_t inner, int64_t work, F f) {
-  parallel_for(outer * inner, kGrain / (work + 1) + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(outer * inner, Nanoseconds{kProduct * double(work)}, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(i / inner, i % inner);
   });
 }

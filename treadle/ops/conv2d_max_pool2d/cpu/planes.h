@@ -17,10 +17,12 @@ namespace treadle {
 /// little work each keeps the same, which is then in its cache.
 template <class F>
 void for_each_item(int threads, int64_t count, int64_t work, F f) {
-  constexpr int64_t kGrain = 1 << 14, kMuch = 1 << 23;
+  constexpr double kVector = 0.25;  // nanoseconds
+  constexpr int64_t kMuch = 1 << 23;
   if (work >= kMuch) return parallel_for_each(count, threads, f);
   const Cut cut(count, threads);
-  parallel_for(cut.parts(), work < kGrain ? cut.parts() : 1, [&](int64_t begin, int64_t end) {
+  const Nanoseconds part{kVector * double(work) / double(std::max<int64_t>(cut.parts(), 1))};
+  parallel_for(cut.parts(), part, [&](int64_t begin, int64_t end) {
     for (int64_t thread = begin; thread < end; ++thread)
       for (int64_t i = cut[thread].begin; i < cut[thread].end; ++i) f(thread, i);
   });

@@ -10,8 +10,9 @@
 
 namespace treadle {
 
-inline constexpr int64_t kProductsWorthAThread = 1 << 17;
-inline constexpr int64_t kCopiesWorthAThread = 1 << 15;  ///< floats that are moved
+inline constexpr Nanoseconds kProduct{1.0 / 32};
+/// Moving so many floats.
+inline Nanoseconds copies(int64_t floats) { return {0.125 * double(floats)}; }
 
 inline Conv2dMaxPool2dGeometry geometry_of(const Call& call) {
   return make_conv2d_max_pool2d_geometry(call.input(0), call.input(1), call.output(),
@@ -19,7 +20,7 @@ inline Conv2dMaxPool2dGeometry geometry_of(const Call& call) {
 }
 
 /// Parts that so many products are cut into, one for each thread.
-inline int64_t parts_of(int64_t products) { return parts_worth(products, kProductsWorthAThread); }
+inline int64_t parts_of(int64_t products) { return parts_worth(products, kProduct); }
 
 /// Calls f(thread, first, last) for ranges that cover [0, count), on so many threads: one each or, where
 /// there is much to do, as they get free. Of little work each keeps the same, which is then in its cache.

@@ -94,7 +94,7 @@ void pack_filters(const Call& call, const DirectPlan& plan, float* packed) {
   const int64_t size = cpu::direct_block_size(g.taps());
   const float *w = call.input(1).as<float>(), *bias = bias_of(call);
   const int32_t* taps = tap_offsets(call, plan, false);
-  parallel_for(plan.blocks, kCopiesWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(plan.blocks, copies(size), [&](int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; ++block) {
       float* to = packed + block * size;
       const cpu::DirectFilters filters = filters_of_block(plan, block);

@@ -143,7 +143,7 @@ void add_variants(Registry& registry, const char* op) {
 }
 
 inline constexpr int64_t kMostTaps = 254;
-inline constexpr int64_t kPlacesWorthAThread = 1 << 14;
+inline constexpr double kPlace = 0.25;  ///< nanoseconds for a place that is looked at
 
 /// The places of a window that lie inside the result, for the row kernels; a place's position is its number
 /// in the window.

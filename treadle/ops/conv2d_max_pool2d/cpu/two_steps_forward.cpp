@@ -12,7 +12,7 @@
 namespace treadle {
 namespace {
 
-using two_steps::kPlacesWorthAThread;
+using two_steps::kPlace;
 using two_steps::WindowTaps;
 
 /// The largest values and their places of windows side by side; no place where a window is empty: −1.
@@ -90,7 +90,7 @@ class Pooling {
         same_layout_(channels_last_ ? out.y.channels_last() : out.y.contiguous()),
         lines_(g_.N * g_.P * (channels_last_ ? 1 : g_.C)),
         windows_(g_.Q * (channels_last_ ? g_.C : 1)),
-        parts_(std::min(parts_worth(lines_ * windows_ * g_.R * g_.S, kPlacesWorthAThread), lines.parts)),
+        parts_(std::min(parts_worth(lines_ * windows_ * g_.R * g_.S, Nanoseconds{kPlace}), lines.parts)),
         x_(result.as<float>()),
         y_(out.y.as<float>()),
         values_(lines.values),

@@ -13,7 +13,7 @@
 namespace treadle {
 namespace {
 
-using two_steps::kPlacesWorthAThread;
+using two_steps::kPlace;
 using two_steps::WindowTaps;
 
 bool windows_overlap(int64_t taps, int64_t stride) { return taps > stride; }
@@ -61,7 +61,7 @@ class Scatter {
     const bool by_rows = !windows_overlap(g_.R, g_.stride.height);
     const int64_t steps = by_rows ? g_.P : 1, items = g_.N * steps;
     const int64_t work = items * g_.P / steps * g_.Q * g_.C * g_.R * g_.S;
-    for_each_part(std::min(parts_worth(work, kPlacesWorthAThread), scratch_.parts), items,
+    for_each_part(std::min(parts_worth(work, Nanoseconds{kPlace}), scratch_.parts), items,
                   [&](int64_t part, int64_t first, int64_t last) {
                     WindowTaps<float*> taps(g_);
                     for (int64_t i = first; i < last; ++i) {
@@ -166,8 +166,8 @@ class BiasGradient {
         sums_(call.workspace<float>(g_.N * g_.C)) {}
 
   void run(const TensorView& db) const {
-    const int64_t grain = kPlacesWorthAThread / (g_.P * g_.Q * g_.C + 1) + 1;
-    parallel_for(g_.N, grain, [&](int64_t begin, int64_t end) {
+    const Nanoseconds image{kPlace * double(g_.P * g_.Q * g_.C)};
+    parallel_for(g_.N, image, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) sum_image(n, sums_ + n * g_.C);
     });
     for (int64_t k = 0; k < g_.C; ++k) {

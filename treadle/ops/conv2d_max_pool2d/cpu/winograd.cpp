@@ -14,7 +14,7 @@ using Geometry = Conv2dMaxPool2dGeometry;
 const float* channels_last_copy(const Call& call, const Conv2dGeometry& g) {
   float* copy = call.workspace<float>(g.x.numel());
   const float* x = call.input(0).as<float>();
-  parallel_for(g.N * g.H, kCopiesWorthAThread / (g.W * g.C) + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(g.N * g.H, copies(g.W * g.C), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row)
       copy_pixels(x + g.x.at(row / g.H, 0, row % g.H, 0), g.x.strides[1], g.x.strides[3], g.W, g.C,
                   copy + row * g.W * g.C);
@@ -49,7 +49,7 @@ const float* winograd_filters(const Call& call, const Conv2dGeometry& g) {
       call.input(1).as<float>(), g.K, g.C, g.w.strides[0], g.w.strides[1], g.w.strides[2], g.w.strides[3]};
   const int64_t size = cpu::winograd_block_size(g.C);
   return call.kept<float>(filters.blocks() * size, {1, 2}, [&](float* transformed) {
-    parallel_for(filters.blocks(), kCopiesWorthAThread / size + 1, [&](int64_t begin, int64_t end) {
+    parallel_for(filters.blocks(), copies(size), [&](int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block)
         cpu::winograd_transform_filters(filters, block, bias_of(call), bias_step(call),
                                         transformed + block * size);

@@ -10,7 +10,7 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 32768;  ///< elements worth a thread
+constexpr Nanoseconds kElement{0.125};
 
 void run_fill(const Call& call) {
   fill_elements(call.output(), bits_of(call.options<FillOptions>().value, call.output().dtype));
@@ -23,7 +23,7 @@ void run_arange(const Call& call) {
   auto nest = make_strided<2>(y.shape, {contiguous_strides(y.shape), y.strides});
   with_numeric_type(y.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
+    for_each_row(nest, kElement, [&](const auto& o, const auto& s, int64_t count) {
       for (int64_t i = 0; i < count; ++i)
         y.as<T>()[o[1] + i * s[1]] = T(options.start + double(o[0] + i * s[0]) * options.step);
     });
@@ -37,7 +37,7 @@ void fill_elements(const TensorView& target, uint64_t bits) {
   auto nest = make_strided<1>(target, {});
   with_word_type(target.dtype, [&](auto tag) {
     using Word = typename decltype(tag)::type;
-    for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
+    for_each_row(nest, kElement, [&](const auto& o, const auto& s, int64_t count) {
       Word* y = target.as<Word>() + o[0];
       if (s[0] == 1)
         std::fill_n(y, count, Word(bits));

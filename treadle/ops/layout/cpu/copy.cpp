@@ -9,8 +9,8 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 32768;  ///< elements worth a thread
-constexpr int64_t kBlock = 64;     ///< side of a transposition's block
+constexpr double kElement = 0.125;  ///< nanoseconds
+constexpr int64_t kBlock = 64;      ///< side of a transposition's block
 
 template <class Word>
 void copy_row(Word* y, const Word* x, int64_t y_stride, int64_t x_stride, int64_t count) {
@@ -26,7 +26,7 @@ void copy_rows(const TensorView& target, const TensorView& source) {
   auto nest = make_strided<2>(target, {&source, 1});
   with_word_type(target.dtype, [&](auto tag) {
     using Word = typename decltype(tag)::type;
-    for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
+    for_each_row(nest, Nanoseconds{kElement}, [&](const auto& o, const auto& s, int64_t count) {
       copy_row(target.as<Word>() + o[0], source.as<Word>() + o[1], s[0], s[1], count);
     });
   });
@@ -71,7 +71,7 @@ void transpose(Word* y, const Word* x, const TransposePlan& plan) {
   const int64_t row_blocks = (plan.rows + kBlock - 1) / kBlock,
                 column_blocks = (plan.columns + kBlock - 1) / kBlock;
   parallel_for(
-      plan.batch.numel * row_blocks * column_blocks, kGrain / (kBlock * kBlock),
+      plan.batch.numel * row_blocks * column_blocks, Nanoseconds{kElement * kBlock * kBlock},
       [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           int64_t column = i % column_blocks * kBlock, row = i / column_blocks % row_blocks * kBlock, o[2];

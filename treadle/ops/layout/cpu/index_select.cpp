@@ -12,7 +12,7 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 16384;  ///< elements worth a thread
+constexpr Nanoseconds kElement{0.25};
 
 /// The indices as i64, checked against the extent they point into.
 std::vector<int64_t> checked_indices(const TensorView& indices, int64_t extent) {
@@ -44,7 +44,7 @@ void run_select(const Call& call) {
   const int64_t step = x.strides[axis];
   with_word_type(x.dtype, [&](auto tag) {
     using Word = typename decltype(tag)::type;
-    for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
+    for_each_row(nest, kElement, [&](const auto& o, const auto& s, int64_t count) {
       Word* to = y.as<Word>() + o[0];
       const Word* from = x.as<Word>() + o[1];
       if (s[2] == 0)
@@ -96,7 +96,7 @@ void run_gradient(const Call& call) {
     auto places_of = [&](int64_t j) {
       return std::span(by_index.places).subspan(by_index.first[j], by_index.first[j + 1] - by_index.first[j]);
     };
-    for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
+    for_each_row(nest, kElement, [&](const auto& o, const auto& s, int64_t count) {
       T* to = dx.as<T>() + o[0];
       const T* from = dy.as<T>() + o[1];
       if (s[2] == 0) return gather_row(to, s[0], from, s[1], dy.strides[axis], places_of(o[2]), count);

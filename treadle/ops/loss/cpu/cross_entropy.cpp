@@ -9,11 +9,8 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 4096;  ///< elements worth a thread: an exponential each
-
-int64_t rows_worth_a_thread(int64_t classes) {
-  return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, classes));
-}
+/// So many exponentials.
+Nanoseconds exponentials(int64_t count) { return {double(count)}; }
 
 int64_t label_of(const TensorView& labels, int64_t sample) {
   const int64_t offset = sample * labels.strides[0];
@@ -47,7 +44,7 @@ void run_rows(const Call& call, const Result& result, double* losses) {
   const TensorView &x = call.input(0), &labels = call.input(1);
   const int64_t samples = x.shape[0], classes = x.shape[1];
   const C share = C(result.share), factor = C(1) / C(result.divisor);
-  parallel_for(samples, rows_worth_a_thread(classes), [&](int64_t begin, int64_t end) {
+  parallel_for(samples, exponentials(classes), [&](int64_t begin, int64_t end) {
     SoftmaxRow<C> row(classes);
     for (int64_t n = begin; n < end; ++n) {
       const int64_t label = checked_label(labels, n, classes);
@@ -133,7 +130,7 @@ void run_lanes(const Call& call, const Result& result, double* losses) {
   using C = HostCompute<T>;
   const TensorView &x = call.input(0), &labels = call.input(1);
   const int64_t samples = x.shape[0], classes = x.shape[1], blocks = (samples + kLanes - 1) / kLanes;
-  parallel_for(blocks, rows_worth_a_thread(classes * kLanes), [&](int64_t begin, int64_t end) {
+  parallel_for(blocks, exponentials(classes * kLanes), [&](int64_t begin, int64_t end) {
     Block<T> block;
     block.classes = classes, block.share = C(result.share), block.factor = C(1) / C(result.divisor);
     for (int64_t n = begin * kLanes; n < std::min(end * kLanes, samples); n += kLanes) {
@@ -186,7 +183,7 @@ void run_gradient_of(const Call& call) {
   const auto& options = call.options<LossOptions>();
   const C divisor = C(options.divisor(samples));
   const int64_t upstream_stride = options.keeps_terms() ? upstream.strides[0] : 0;
-  parallel_for(samples, 4 * rows_worth_a_thread(classes), [&](int64_t begin, int64_t end) {
+  parallel_for(samples, Nanoseconds{0.25 * double(classes)}, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
       const T* p = probabilities.as<T>() + n * probabilities.strides[0];
       T* dx = call.output().as<T>() + n * classes;

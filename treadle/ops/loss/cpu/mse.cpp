@@ -8,7 +8,7 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 16384;  ///< elements worth a thread
+constexpr double kElement = 0.25;  ///< nanoseconds
 constexpr int64_t kPiece =
     4096;  ///< elements whose sum is one piece, the same whatever the number of threads
 
@@ -17,7 +17,7 @@ void write_terms(const Call& call) {
   using C = HostCompute<T>;
   const T *x = call.input(0).as<T>(), *target = call.input(1).as<T>();
   T* loss = call.output().as<T>();
-  for_each_row(make_strided<3>(call.output(), call.inputs), kGrain,
+  for_each_row(make_strided<3>(call.output(), call.inputs), Nanoseconds{kElement},
                [&](const auto& o, const auto& s, int64_t count) {
                  for (int64_t i = 0; i < count; ++i) {
                    const C difference = C(x[o[1] + i * s[1]]) - C(target[o[2] + i * s[2]]);
@@ -65,7 +65,7 @@ void write_total(const Call& call, double divisor) {
   const auto nest = make_strided<2>(x.shape, {x.strides, target.strides});
   const int64_t pieces = (nest.numel + kPiece - 1) / kPiece;
   double* sums = call.workspace<double>(pieces);
-  parallel_for(pieces, kGrain / kPiece, [&](int64_t begin, int64_t end) {
+  parallel_for(pieces, Nanoseconds{kElement * kPiece}, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       sums[i] = sum_piece<T>(call, nest, i * kPiece, std::min((i + 1) * kPiece, nest.numel));
   });

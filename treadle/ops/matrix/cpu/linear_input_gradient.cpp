@@ -29,12 +29,12 @@ void multiply_rows(const MatrixProduct& p, const TensorView& x, int64_t begin, i
 
 /// Any strides, any dtype.
 void run_loop(const Call& call) {
-  constexpr int64_t kProducts = 20'000;  // worth a thread
+  constexpr double kProduct = 0.2;  // nanoseconds
   const MatrixProduct p = matmul_product(call);
-  const int64_t grain = std::max<int64_t>(kProducts / std::max<int64_t>(p.N * p.K, 1), 1);
+  const Nanoseconds row{kProduct * double(p.N * p.K)};
   with_floating_type(call.output().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    parallel_for(p.M, grain,
+    parallel_for(p.M, row,
                  [&](int64_t begin, int64_t end) { multiply_rows<T>(p, call.input(2), begin, end); });
   });
 }

@@ -14,10 +14,10 @@ constexpr int64_t kLine = 16;  ///< floats of a cache line
 /// Rounded up to whole cache lines.
 constexpr int64_t in_lines(int64_t floats) { return (floats + kLine - 1) / kLine * kLine; }
 
-/// Parts that a product is worth: waking a thread costs as much as some ten thousand products.
+/// Parts that a product is worth.
 inline int64_t parts_of(int64_t products) {
-  constexpr int64_t kProductsPerPart = 50'000;
-  return parts_worth(products, kProductsPerPart);
+  constexpr Nanoseconds kProduct{0.08};
+  return parts_worth(products, kProduct);
 }
 
 /// Calls run(index) for every part, spread over threads.

@@ -30,15 +30,14 @@ void update_rows(const LinearUpdateOperands& p, const SgdStep<HostCompute<T>>& s
 
 /// Any strides, any dtype.
 void run_loop(const Call& call) {
-  constexpr int64_t kProducts = 20'000;  // worth a thread
+  constexpr double kProduct = 0.2;  // nanoseconds
   const LinearUpdateOperands p = linear_update_operands(call);
   const double rate = *p.state, decay = call.options<LinearSgdUpdateOptions>().weight_decay;
-  const int64_t products = std::max<int64_t>(p.N * p.in, 1);
+  const Nanoseconds row{kProduct * double(p.N * p.in)};
   with_floating_type(call.input(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const SgdStep<HostCompute<T>> step{HostCompute<T>(rate), HostCompute<T>(decay)};
-    parallel_for(p.out, std::max<int64_t>(kProducts / products, 1),
-                 [&](int64_t begin, int64_t end) { update_rows<T>(p, step, begin, end); });
+    parallel_for(p.out, row, [&](int64_t begin, int64_t end) { update_rows<T>(p, step, begin, end); });
   });
 }
 

@@ -8,6 +8,9 @@
 
 namespace treadle {
 
+/// So many products of a dense kernel.
+inline Nanoseconds dense_products(int64_t count) { return {double(count) / 25}; }
+
 /// The block sizes in which each thread gets its own part of the longer side of c, and so streams its own
 /// part of the operand on that side; the other side is cut only when that gives too few blocks.
 struct BlockSize {
@@ -15,9 +18,8 @@ struct BlockSize {
 };
 
 inline BlockSize block_size(const MatrixProduct& p) {
-  constexpr int64_t kMultiple = 16;               // a cache line of floats, and whole register tiles
-  constexpr int64_t kProductsPerBlock = 100'000;  // a few microseconds: less is not worth waking a thread
-  const int64_t wanted = parts_worth(p.outputs() * std::max<int64_t>(p.K, 1), kProductsPerBlock);
+  constexpr int64_t kMultiple = 16;  // a cache line of floats, and whole register tiles
+  const int64_t wanted = parts_worth(p.outputs() * std::max<int64_t>(p.K, 1), dense_products(1));
   int64_t pieces = (wanted + p.batch.numel - 1) / p.batch.numel;
   auto cut = [&](int64_t extent) {
     const int64_t size = ((extent + pieces - 1) / pieces + kMultiple - 1) / kMultiple * kMultiple;
@@ -59,12 +61,10 @@ void for_each_block(const MatrixProduct& p, Run run) {
   const BlockSize size = block_size(p);
   const int64_t across = (p.N + size.columns - 1) / size.columns, down = (p.M + size.rows - 1) / size.rows;
   const int64_t products = size.rows * size.columns * std::max<int64_t>(p.K, 1);
-  parallel_for(
-      p.batch.numel * down * across, std::max<int64_t>(1, 100'000 / products),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-          run(block_of(p, i / across / down, i / across % down * size.rows, i % across * size.columns, size));
-      });
+  parallel_for(p.batch.numel * down * across, dense_products(products), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      run(block_of(p, i / across / down, i / across % down * size.rows, i % across * size.columns, size));
+  });
 }
 
 }  // namespace treadle

@@ -11,7 +11,7 @@
 
 namespace treadle::function_rows {
 
-inline constexpr int64_t kGrain = 16384;  ///< elements worth a thread
+inline constexpr Nanoseconds kElement{0.25};
 
 /// Elements that follow each other in memory. Operands are read as T and computed in HostCompute<T>.
 template <class F, class T, class Out, size_t... K>
@@ -27,7 +27,7 @@ void run_rows(const Call& call, const F& f, std::index_sequence<K...>) {
   auto nest = make_strided<kOperands>(call.output(), call.inputs);
   Out* y = call.output().as<Out>();
   const T* inputs[] = {call.input(K).template as<T>()...};
-  for_each_row(nest, kGrain, [&](const auto& offsets, const auto& strides, int64_t count) {
+  for_each_row(nest, kElement, [&](const auto& offsets, const auto& strides, int64_t count) {
     Out* row = y + offsets[0];
     const T* sources[] = {inputs[K] + offsets[K + 1]...};
     if (strides[0] == 1 && ((strides[K + 1] == 1) && ...)) {

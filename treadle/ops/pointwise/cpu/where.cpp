@@ -13,7 +13,7 @@ void run_where(const Call& call) {
     T* y = call.output().as<T>();
     const bool* condition = call.input(0).as<bool>();
     const T *a = call.input(1).as<T>(), *b = call.input(2).as<T>();
-    for_each_row(nest, function_rows::kGrain, [&](const auto& o, const auto& s, int64_t count) {
+    for_each_row(nest, function_rows::kElement, [&](const auto& o, const auto& s, int64_t count) {
       for (int64_t i = 0; i < count; ++i)
         y[o[0] + i * s[0]] = condition[o[1] + i * s[1]] ? a[o[2] + i * s[2]] : b[o[3] + i * s[3]];
     });

@@ -8,7 +8,7 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  ///< places looked at that are worth a thread
+constexpr double kPlace = 0.25;  ///< nanoseconds for a place that is looked at
 
 /// The channels that the inner loop walks: all where they lie innermost in x and y, else one.
 int64_t channels_per_line(const Pool2dGeometry& g) {
@@ -78,13 +78,14 @@ void gradient_row(const AvgPool2dGeometry& g, const T* dy, T* dx, int64_t h, int
 
 /// Calls rows(n, first channel, row, sums, more sums) for all lines of `height` rows, spread over threads.
 template <class C, class Row>
-void for_each_row(const Pool2dGeometry& g, int64_t height, int64_t row_work, Row row) {
+void for_each_line(const Pool2dGeometry& g, int64_t height, int64_t row_work, Row row) {
   const int64_t channels = channels_per_line(g), lines = channels == 1 ? g.C : 1;
-  parallel_for(g.N * lines * height, kGrain / (row_work * channels + 1) + 1, [&](int64_t begin, int64_t end) {
-    std::vector<C> sums, shares;
-    for (int64_t i = begin; i < end; ++i)
-      row(i / height / lines, i / height % lines, i % height, sums, shares);
-  });
+  parallel_for(g.N * lines * height, Nanoseconds{kPlace * double(row_work * channels)},
+               [&](int64_t begin, int64_t end) {
+                 std::vector<C> sums, shares;
+                 for (int64_t i = begin; i < end; ++i)
+                   row(i / height / lines, i / height % lines, i % height, sums, shares);
+               });
 }
 
 void run_forward(const Call& call) {
@@ -93,7 +94,7 @@ void run_forward(const Call& call) {
     using T = typename decltype(tag)::type;
     const T* x = call.input(0).as<T>();
     T* y = call.output().as<T>();
-    for_each_row<Accumulate<T>>(
+    for_each_line<Accumulate<T>>(
         g, g.P, g.Q * g.R * g.S, [&](int64_t n, int64_t c, int64_t p, auto& sums, auto&) {
           forward_row(g, x + g.x.at(n, c, 0, 0), y + g.y.at(n, c, 0, 0), p, channels_per_line(g), sums);
         });
@@ -107,11 +108,11 @@ void run_gradient(const Call& call) {
     using T = typename decltype(tag)::type;
     const T* dy = call.input(0).as<T>();
     T* dx = call.output().as<T>();
-    for_each_row<Accumulate<T>>(g, g.H, g.W * g.R * g.S,
-                                [&](int64_t n, int64_t c, int64_t h, auto& sums, auto& shares) {
-                                  gradient_row(g, dy + g.y.at(n, c, 0, 0), dx + g.x.at(n, c, 0, 0), h,
-                                               channels_per_line(g), sums, shares);
-                                });
+    for_each_line<Accumulate<T>>(g, g.H, g.W * g.R * g.S,
+                                 [&](int64_t n, int64_t c, int64_t h, auto& sums, auto& shares) {
+                                   gradient_row(g, dy + g.y.at(n, c, 0, 0), dx + g.x.at(n, c, 0, 0), h,
+                                                channels_per_line(g), sums, shares);
+                                 });
   });
 }
 

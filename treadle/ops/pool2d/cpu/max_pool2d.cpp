@@ -14,7 +14,8 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  ///< places looked at that are worth a thread
+/// Looking at so many places.
+Nanoseconds looks(int64_t places) { return {0.25 * double(places)}; }
 
 Pool2dGeometry geometry_of(const TensorView& x, const TensorView& y, const MaxPool2dOptions& o) {
   return make_pool2d_geometry(x, y, o.kernel, o.stride, o.padding, o.dilation);
@@ -23,7 +24,7 @@ Pool2dGeometry geometry_of(const TensorView& x, const TensorView& y, const MaxPo
 /// Calls f(i) for i in [0, count), spread over threads; `work` places are looked at in each.
 template <class F>
 void parallel_each(int64_t count, int64_t work, F f) {
-  parallel_for(count, kGrain / (work + 1) + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(count, looks(work), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(i);
   });
 }
@@ -141,7 +142,7 @@ void fill_outside(int64_t windows, float* y, int32_t* positions) {
 
 /// Window by window, all channels at once.
 void forward_channels_last(const Pool2dGeometry& g, const float* x, float* y, int32_t* positions) {
-  parallel_for(g.N * g.P, kGrain / (g.Q * g.C * g.R * g.S + 1) + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(g.N * g.P, looks(g.Q * g.C * g.R * g.S), [&](int64_t begin, int64_t end) {
     TapList<const float*> list(g);
     for (int64_t row = begin; row < end; ++row)
       for (int64_t q = 0; q < g.Q; ++q) {
@@ -158,7 +159,7 @@ void forward_channels_last(const Pool2dGeometry& g, const float* x, float* y, in
 /// Row by row; windows that stick out at the sides one by one.
 void forward_row_major(const Pool2dGeometry& g, const float* x, float* y, int32_t* positions) {
   const WindowRange interior = whole_columns(g);
-  parallel_for(g.N * g.C * g.P, kGrain / (g.Q * g.R * g.S + 1) + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(g.N * g.C * g.P, looks(g.Q * g.R * g.S), [&](int64_t begin, int64_t end) {
     TapList<const float*> list(g);
     for (int64_t row = begin; row < end; ++row) {
       auto run = [&](int64_t q, int64_t windows) {
@@ -212,22 +213,21 @@ void run_gradient_rows(const Call& call) {
   float* dx = call.output().as<float>();
   const bool apart = (g.R - 1) * g.dilation.height < g.stride.height;
   const int64_t rows_per_item = apart ? 1 : g.P, items = g.N * g.P / rows_per_item, x_row = g.W * g.C;
-  parallel_for(
-      items, kGrain / (rows_per_item * g.Q * g.C * g.R * g.S + 1) + 1, [&](int64_t begin, int64_t end) {
-        TapList<float*> list(g);
-        for (int64_t item = begin; item < end; ++item) {
-          const int64_t n = item * rows_per_item / g.P, first = item * rows_per_item % g.P,
-                        last = first + rows_per_item;
-          float* image = dx + n * g.H * x_row;
-          std::fill(image + rows_of(g, first).begin * x_row, image + rows_of(g, last - 1).end * x_row, 0.0f);
-          for (int64_t p = first; p < last; ++p)
-            for (int64_t q = 0; q < g.Q; ++q) {
-              const int64_t offset = ((n * g.P + p) * g.Q + q) * g.C;
-              list.gather(image, p, q);
-              cpu::add_at_argmax(list.taps(1, 0), g.C, dy + offset, positions + offset);
-            }
+  parallel_for(items, looks(rows_per_item * g.Q * g.C * g.R * g.S), [&](int64_t begin, int64_t end) {
+    TapList<float*> list(g);
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t n = item * rows_per_item / g.P, first = item * rows_per_item % g.P,
+                    last = first + rows_per_item;
+      float* image = dx + n * g.H * x_row;
+      std::fill(image + rows_of(g, first).begin * x_row, image + rows_of(g, last - 1).end * x_row, 0.0f);
+      for (int64_t p = first; p < last; ++p)
+        for (int64_t q = 0; q < g.Q; ++q) {
+          const int64_t offset = ((n * g.P + p) * g.Q + q) * g.C;
+          list.gather(image, p, q);
+          cpu::add_at_argmax(list.taps(1, 0), g.C, dy + offset, positions + offset);
         }
-      });
+    }
+  });
 }
 
 bool takes_gradient_rows(const Call& call) {

@@ -8,7 +8,7 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 2048;  ///< elements worth a thread
+constexpr Nanoseconds kElement{2};
 
 /// Fills the elements numbered `number`, `number` + `step`, …; whole blocks at once where they are
 /// neighbours.
@@ -34,7 +34,7 @@ template <class F, class T>
 void fill_rows(const F& f, const TensorView& x) {
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
   auto nest = make_strided<2>(x.shape, {contiguous_strides(x.shape), x.strides});
-  for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
+  for_each_row(nest, kElement, [&](const auto& o, const auto& s, int64_t count) {
     fill_row<C>(f, x.as<T>() + o[1], s[1], o[0], s[0], count);
   });
 }

@@ -8,9 +8,10 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 65536;  ///< elements worth a thread
-constexpr int64_t kBlock = 1024;   ///< elements summed in f32 before they join the total
-constexpr int64_t kTile = 512;     ///< columns summed together
+/// Adding so many elements.
+Nanoseconds sums(int64_t elements) { return {double(elements) / 16}; }
+constexpr int64_t kBlock = 1024;  ///< elements summed in f32 before they join the total
+constexpr int64_t kTile = 512;    ///< columns summed together
 constexpr int64_t kMaxSplits =
     16;  ///< pieces of one output's elements, the same whatever the number of threads
 
@@ -70,12 +71,8 @@ struct SumTarget {
 
 /// How many pieces each output's elements are cut into, so that few long sums still occupy all threads.
 int64_t splits_for(int64_t items, int64_t elements_per_item, int64_t reduced) {
-  if (items >= kMaxSplits || items * elements_per_item < 2 * kGrain) return 1;
+  if (items >= kMaxSplits || items * elements_per_item < 2 * items_worth_a_thread(sums(1))) return 1;
   return std::clamp<int64_t>(std::min(kMaxSplits / items, reduced), 1, kMaxSplits);
-}
-
-int64_t items_worth_a_thread(int64_t elements_per_item) {
-  return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, elements_per_item));
 }
 
 /// Runs sum_piece(item, begin, end, write) for every item and piece of its reduced elements, then adds the
@@ -87,14 +84,14 @@ void sum_in_pieces(const Call& call, const ReducePlan& plan, int64_t items, int6
   const Cut cut(reduced, splits_for(items, per_item, reduced));
   const int64_t splits = cut.parts();
   if (splits <= 1) {
-    parallel_for(items, items_worth_a_thread(per_item), [&](int64_t begin, int64_t end) {
+    parallel_for(items, sums(per_item), [&](int64_t begin, int64_t end) {
       for (int64_t item = begin; item < end; ++item)
         sum_piece(item, 0, reduced, [&](int64_t output, Total<T> total) { target.write(output, total); });
     });
     return;
   }
   Total<T>* pieces = call.workspace<Total<T>>(splits * outputs);
-  parallel_for(items * splits, items_worth_a_thread(per_item / splits), [&](int64_t begin, int64_t end) {
+  parallel_for(items * splits, sums(per_item / splits), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t split = i % splits;
       sum_piece(i / splits, cut[split].begin, cut[split].end,
@@ -231,7 +228,7 @@ template <class T>
 void run_extremum(const Call& call, bool largest, T* values, int64_t* positions) {
   const ReducePlan plan = make_reduce_plan(call.input(0), axes_of(call), ReduceOrder::positions);
   const T* x = call.input(0).as<T>();
-  parallel_for(plan.kept.numel, items_worth_a_thread(plan.reduced.numel), [&](int64_t begin, int64_t end) {
+  parallel_for(plan.kept.numel, sums(plan.reduced.numel), [&](int64_t begin, int64_t end) {
     for (int64_t output = begin; output < end; ++output) {
       int64_t offsets[2];
       plan.kept.offsets(output, offsets);
@@ -264,7 +261,7 @@ void run_extremum_gradient(const Call& call) {
     T* dx = call.output().as<T>();
     const T* dy = call.input(0).as<T>();
     const int64_t* positions = call.input(1).as<int64_t>();
-    for_each_row(nest, kGrain, [&](const auto& o, const auto& s, int64_t count) {
+    for_each_row(nest, sums(1), [&](const auto& o, const auto& s, int64_t count) {
       for (int64_t i = 0; i < count; ++i)
         dx[o[0] + i * s[0]] = positions[o[2] + i * s[2]] == o[3] + i * s[3] ? dy[o[1] + i * s[1]] : T(0);
     });

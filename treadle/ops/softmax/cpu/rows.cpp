@@ -7,12 +7,12 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 4096;  ///< elements worth a thread: an exponential each
+constexpr double kElement = 1;  ///< nanoseconds: an exponential
 
 /// Calls run(begin, end) on ranges of rows, spread over threads.
 template <int N, class Run>
 void for_row_ranges(const SoftmaxPlan<N>& plan, Run run) {
-  parallel_for(plan.rows.numel, std::max<int64_t>(1, kGrain / plan.length), run);
+  parallel_for(plan.rows.numel, Nanoseconds{kElement * double(plan.length)}, run);
 }
 
 /// x in `row` → y. The row's sum of exponentials is at least 1.

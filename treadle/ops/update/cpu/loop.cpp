@@ -11,7 +11,7 @@
 namespace treadle {
 namespace {
 
-constexpr int64_t kGrain = 16384;  ///< elements worth a thread
+constexpr Nanoseconds kElement{0.25};
 
 /// A parameter and its operands, with the place of its elements among those of all parameters.
 template <int N>
@@ -118,7 +118,7 @@ void update_part(const Step& step, const Group<N>& group, int64_t begin, int64_t
 template <class T, class Step, int N>
 void update_groups(const Step& step, const std::vector<Group<N>>& groups) {
   if (groups.empty()) return;
-  parallel_for(groups.back().end(), kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(groups.back().end(), kElement, [&](int64_t begin, int64_t end) {
     auto group = std::upper_bound(groups.begin(), groups.end(), begin,
                                   [](int64_t i, const Group<N>& g) { return i < g.end(); });
     for (; group != groups.end() && group->begin < end; ++group)
