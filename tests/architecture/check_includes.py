@@ -113,7 +113,7 @@ def family_of(path):
 
 
 def room_of(path):
-    """`cpu` for treadle/ops/conv2d/cpu/direct.cpp, "" for what is no deeper than a family."""
+    """`cpu` for treadle/ops/conv2d/cpu/loop.cpp, "" for what is no deeper than a family."""
     return path.split("/")[3] if family_of(path) and path.count("/") > 3 else ""
 
 
@@ -337,8 +337,8 @@ SELF_TEST = [
     ("treadle/ops/pointwise/functions/tanh.cpp", "", "ops/pointwise/functions holds .h, not .cpp"),
     ("treadle/ops/pointwise/functions/sine.h", '#include "treadle/ops/device.h"', "device code is for a family's cuda/"),
     ("treadle/ops/pointwise/tanh.cpp", '#include "treadle/ops/pointwise/functions/tanh.h"', None),
-    ("treadle/ops/conv2d/cpu/loops/direct.cpp", "", "and these have none"),
-    ("treadle/ops/conv2d/cpu/direct.cpp", '#include "treadle/simd/gemm.h"', None),
+    ("treadle/ops/conv2d/cpu/loops/plain.cpp", "", "and these have none"),
+    ("treadle/ops/conv2d/cpu/loop.cpp", '#include "treadle/simd/gemm.h"', None),
     ("treadle/ops/conv2d/cpu/planes.h", "#include <hwy/highway.h>", None),
     ("treadle/ops/conv2d/cpu/im2col.cpp", '#include "treadle/ops/conv2d/cuda/bias.h"', "do not know each other"),
     ("treadle/ops/conv2d/cuda/bias.h", '#include "treadle/ops/conv2d/cpu/planes.h"', "do not know each other"),

@@ -465,18 +465,18 @@ struct Pinned {
 };
 
 TEST(Compile, NamedVariantRunsAndIsNotFusedAway) {
-  Pinned pinned("conv2d", "direct");
+  Pinned pinned("conv2d", "loop");
   auto model = make_model("lenet5", 1);
   auto predict = compile([&](Tensor x) { return (*model)(x); });
   predict(random_images(2, 1).x);
-  int direct = 0;
+  int loops = 0;
   for (const ProgramStep& step : predict.programs()[0].program->steps)
-    direct += step.op->name == "conv2d" && std::string(step.variant->name) == "direct";
-  EXPECT_EQ(direct, 2);
+    loops += step.op->name == "conv2d" && std::string(step.variant->name) == "loop";
+  EXPECT_EQ(loops, 2);
 }
 
 TEST(Compile, NamedVariantOfALossIsNotFusedAway) {
-  Pinned pinned("cross_entropy", "rows");
+  Pinned pinned("cross_entropy", "loop");
   Tensor x = Tensor::from({1, 2, 3, 4}, {2, 2}).set_requires_grad();
   auto f = compile(
       [&](Tensor labels) {
@@ -489,7 +489,7 @@ TEST(Compile, NamedVariantOfALossIsNotFusedAway) {
   f(Tensor::from(std::vector<int64_t>{0, 1}, {2}));
   int rows = 0;
   for (const ProgramStep& step : f.programs()[0].program->steps)
-    rows += step.op->name == "cross_entropy" && std::string(step.variant->name) == "rows";
+    rows += step.op->name == "cross_entropy" && std::string(step.variant->name) == "loop";
   EXPECT_EQ(rows, 1);
 }
 

@@ -176,7 +176,7 @@ TEST(Conv2dMaxPool2d, WithoutChoiceHasNoGradient) {
   EXPECT_THROW(sum(result.y).backward(), AutogradError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, Conv2dMaxPool2dVariant, testing::Values("direct", "tiled", "winograd"),
+INSTANTIATE_TEST_SUITE_P(Cpu, Conv2dMaxPool2dVariant, testing::Values("loop", "tiled", "winograd"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

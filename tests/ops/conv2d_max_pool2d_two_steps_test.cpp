@@ -88,7 +88,7 @@ TEST_P(Conv2dMaxPool2dTwoSteps, AgreesWithDirectInEveryLayout) {
         const Tensor image = channels_last ? to_channels_last(x) : x;
         std::vector<Tensor> expected, found;
         {
-          const ChosenVariants variants(all("direct"));
+          const ChosenVariants variants(all("loop"));
           expected = results(image, w, b, options);
         }
         {
@@ -165,7 +165,7 @@ TEST_P(Conv2dMaxPool2dTwoSteps, SeesTheOptionsOfEachCall) {
       Conv2dMaxPool2dOptions options;
       options.stride = stride, options.padding = padding;
       const auto found = results(x, w, {}, options);
-      const ChosenVariants direct(all("direct"));
+      const ChosenVariants loops(all("loop"));
       const auto expected = results(x, w, {}, options);
       // As above: 9 products of at most 1 and a bias, 2 filters of 9 taps, 64 places.
       const double terms[] = {9 + 1, 0, 2 * 9 * 4, 64 + 1, 64 + 1};

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "treadle/ops/conv2d_max_pool2d/cpu/direct_max_pool.h"
+#include "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/winograd_max_pool.h"
 
 namespace treadle::cpu {
@@ -118,7 +118,7 @@ struct Problem {
     const double allowed = growth * 2 * (terms + 1) * 0x1p-24 * scale;
     ASSERT_NEAR(y.data()[at], relu ? std::max(largest, 0.0) : largest, allowed) << "window " << window;
     const std::string where = testing::PrintToString(std::pair{window, k});
-    if (chosen == kNothingChosen) {
+    if (chosen == kNoChoice) {
       ASSERT_TRUE(relu && largest <= allowed) << where;
     } else {
       ASSERT_GE(at_choice, largest - 2 * allowed) << where;
@@ -148,10 +148,10 @@ void run_winograd(Problem& problem, int64_t windows_at_once) {
 }
 
 /// One image and `band` window rows at a time; without padding of the convolution.
-void run_direct(Problem& problem, int64_t band) {
+void run_tiled(Problem& problem, int64_t band) {
   const Sizes& s = problem.sizes;
-  const int64_t taps = s.channels * s.kernel * s.kernel, size = direct_block_size(taps);
-  const int64_t blocks = (s.filters + kDirectFilters - 1) / kDirectFilters;
+  const int64_t taps = s.channels * s.kernel * s.kernel, size = tiled_block_size(taps);
+  const int64_t blocks = (s.filters + kTiledFilters - 1) / kTiledFilters;
   std::vector<int32_t> offsets;
   auto packed = hwy::AllocateAligned<float>(size_t(blocks * size));
   std::fill_n(packed.get(), blocks * size, 0.0f);
@@ -159,35 +159,35 @@ void run_direct(Problem& problem, int64_t band) {
     const int64_t c = tap % s.channels, place = tap / s.channels;
     offsets.push_back(int32_t((place / s.kernel * s.width + place % s.kernel) * s.channels + c));
     for (int64_t k = 0; k < s.filters; ++k)
-      packed[size_t(k / kDirectFilters * size + tap * kDirectFilters + k % kDirectFilters)] =
+      packed[size_t(k / kTiledFilters * size + tap * kTiledFilters + k % kTiledFilters)] =
           problem.w[size_t((k * s.channels + c) * s.kernel * s.kernel + place)];
   }
   for (int64_t k = 0; k < s.filters; ++k)
-    packed[size_t(k / kDirectFilters * size + taps * kDirectFilters + k % kDirectFilters)] =
+    packed[size_t(k / kTiledFilters * size + taps * kTiledFilters + k % kTiledFilters)] =
         problem.bias[size_t(k)];
   auto scratch = hwy::AllocateAligned<char>(
-      size_t(direct_scratch_size(s.result_rows() * s.result_columns(), s.rows() * s.columns())));
+      size_t(tiled_scratch_size(s.result_rows() * s.result_columns(), s.rows() * s.columns())));
   for (int64_t n = 0; n < s.images; ++n)
     for (int64_t p = 0; p < s.rows(); p += band) {
       const int64_t count = std::min(band, s.rows() - p);
       const int64_t first = std::max<int64_t>(p * s.step - s.border, 0),
                     last = std::min((p + count - 1) * s.step - s.border + s.window, s.result_rows());
-      const DirectPlaces places{problem.x.data() + (n * s.height + first) * s.width * s.channels,
-                                offsets.data(),
-                                taps,
-                                first,
-                                0,
-                                last - first,
-                                s.result_columns(),
-                                s.width * s.channels,
-                                s.channels};
-      const DirectWindows windows{s.window, s.window, s.step, s.step,     s.border,
-                                  s.border, p,        count,  s.columns()};
+      const TiledPlaces places{problem.x.data() + (n * s.height + first) * s.width * s.channels,
+                               offsets.data(),
+                               taps,
+                               first,
+                               0,
+                               last - first,
+                               s.result_columns(),
+                               s.width * s.channels,
+                               s.channels};
+      const TiledWindows windows{s.window, s.window, s.step, s.step,     s.border,
+                                 s.border, p,        count,  s.columns()};
       for (int64_t block = 0; block < blocks; ++block) {
-        const int64_t k = block * kDirectFilters;
-        direct_max_pool(places, windows,
-                        {packed.get() + block * size, k, std::min(kDirectFilters, s.filters - k)},
-                        (n * s.rows() + p) * s.columns(), problem.output(), scratch.get());
+        const int64_t k = block * kTiledFilters;
+        tiled_max_pool(places, windows,
+                       {packed.get() + block * size, k, std::min(kTiledFilters, s.filters - k)},
+                       (n * s.rows() + p) * s.columns(), problem.output(), scratch.get());
       }
     }
 }
@@ -232,7 +232,7 @@ TEST_P(MaxPoolKernels, WinogradAgreesWithDouble) {
     }
 }
 
-TEST_P(MaxPoolKernels, DirectAgreesWithDouble) {
+TEST_P(MaxPoolKernels, TiledAgreesWithDouble) {
   for (const Sizes& sizes : {Sizes{1, 1, 1, 1, 1, 1, 0, 1, 1},
                              {2, 1, 12, 13, 6, 5},
                              {1, 3, 9, 8, 17},
@@ -247,10 +247,10 @@ TEST_P(MaxPoolKernels, DirectAgreesWithDouble) {
     for (int flags = 0; flags < 4; ++flags) {
       SCOPED_TRACE(describe(sizes, flags));
       Problem problem(sizes, flags & 1, flags & 2);
-      run_direct(problem, flags ? 2 : 100);
+      run_tiled(problem, flags ? 2 : 100);
       problem.check(1);
       Problem plain = without_choice(problem);
-      run_direct(plain, flags ? 2 : 100);
+      run_tiled(plain, flags ? 2 : 100);
       EXPECT_EQ(plain.y.memory, problem.y.memory);
     }
 }

@@ -15,9 +15,6 @@ struct Conv2dMaxPool2dResult {
   /// option `choice`.
   Tensor choice;
 };
-inline constexpr uint8_t kNoChoice = 255;
-/// So many places a pooling window may hold: each has a number below kNoChoice.
-inline constexpr int64_t kMostPooledPlaces = 254;
 
 /// y = relu(max_pool2d(conv2d(x, w, b))), or without relu. x [N,C,H,W], w [K,C/groups,R,S], b [K] or none →
 /// y [N,K,P,Q]. The pooling window holds at most 254 places and has no dilation. y is channels-last where x

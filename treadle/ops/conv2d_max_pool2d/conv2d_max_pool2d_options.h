@@ -6,6 +6,11 @@
 
 namespace treadle {
 
+/// The choice of a pooling window from which no gradient flows back.
+inline constexpr uint8_t kNoChoice = 255;
+/// So many places a pooling window may hold: each has a number below kNoChoice.
+inline constexpr int64_t kMostPooledPlaces = 254;
+
 struct Conv2dMaxPool2dOptions : Conv2dOptions {
   Pair pool_kernel = 2;
   Pair pool_stride = 0;  ///< 0: the window's extent

@@ -43,7 +43,7 @@ struct Largest {
     if constexpr (Chooses) {
       const hn::RebindToSigned<D> di;
       const auto closed = hn::RebindMask(di, hn::Not(hn::Gt(sum, hn::Zero(d))));
-      const auto chosen = relu ? hn::IfThenElse(closed, hn::Set(di, kNothingChosen), place) : place;
+      const auto chosen = relu ? hn::IfThenElse(closed, hn::Set(di, kNoChoice), place) : place;
       hn::StoreU(hn::DemoteTo(hn::Rebind<uint8_t, D>(), chosen), hn::Rebind<uint8_t, D>(), choice);
     }
   }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d_options.h"
+
 namespace treadle::cpu {
 
 /// y and choice of conv2d_max_pool2d, which lie alike: either filters or windows are next to one another
@@ -18,8 +20,5 @@ struct PooledOutput {
     return window / windows * image_step + window % windows * window_step + filter * filter_step;
   }
 };
-
-/// The choice where no gradient flows back.
-inline constexpr int32_t kNothingChosen = 255;
 
 }  // namespace treadle::cpu

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "treadle/graph/variant.h"
-#include "treadle/ops/conv2d_max_pool2d/cpu/direct_max_pool.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tasks.h"
+#include "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.h"
 
 namespace treadle {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using Geometry = Conv2dMaxPool2dGeometry;
 
 /// A call cut into bands of pooled rows and blocks of filters.
-struct DirectPlan {
+struct TiledPlan {
   Geometry g;
   bool padded;      ///< the images are copied with their padding
   Operand4 x;       ///< as the kernel reads it: strides of the copy, if there is one
@@ -21,7 +21,7 @@ struct DirectPlan {
   int64_t band;     ///< pooled rows worked on together, at most
   int64_t blocks, blocks_per_group;
 
-  explicit DirectPlan(const Geometry& geometry);
+  explicit TiledPlan(const Geometry& geometry);
   Conv2dGeometry const& conv() const { return g.conv; }
   /// Rows of the convolution's result under pooled rows [begin, end).
   WindowRange rows(int64_t begin, int64_t end) const {
@@ -29,7 +29,7 @@ struct DirectPlan {
             std::min(g.pool.row(end - 1, g.pool.R - 1) + 1, g.pool.H)};
   }
   int64_t places() const { return most_rows() * columns; }
-  int64_t kernel_bytes() const { return whole_lines(cpu::direct_scratch_size(places(), band * g.pool.Q)); }
+  int64_t kernel_bytes() const { return whole_lines(cpu::tiled_scratch_size(places(), band * g.pool.Q)); }
   int64_t copy_bytes() const { return padded ? whole_lines(copied_rows() * x.strides[2] * 4) : 0; }
 
  private:
@@ -39,7 +39,7 @@ struct DirectPlan {
   }
 };
 
-DirectPlan::DirectPlan(const Geometry& geometry) : g(geometry), x(g.conv.x) {
+TiledPlan::TiledPlan(const Geometry& geometry) : g(geometry), x(g.conv.x) {
   constexpr int64_t kPlaces = 512;  // results of a block of filters: 32 KiB
   const Conv2dGeometry& c = g.conv;
   columns = std::min(g.pool.column(g.pool.Q - 1, g.pool.S - 1) + 1, g.pool.W);
@@ -51,13 +51,13 @@ DirectPlan::DirectPlan(const Geometry& geometry) : g(geometry), x(g.conv.x) {
   if (padded) x.strides[1] = 1, x.strides[3] = c.C, x.strides[2] = width * c.C, x.channels_last = true;
   const int64_t rows_in_places = std::max<int64_t>(kPlaces / columns, 1);
   band = std::clamp<int64_t>((rows_in_places - g.pool.R) / g.pool.stride.height + 1, 1, g.pool.P);
-  blocks_per_group = (c.filters + cpu::kDirectFilters - 1) / cpu::kDirectFilters;
+  blocks_per_group = (c.filters + cpu::kTiledFilters - 1) / cpu::kTiledFilters;
   blocks = blocks_per_group * c.groups;
 }
 
 /// Calls f(tap, c, r, s) in the order of memory of x.
 template <class F>
-void for_each_tap(const DirectPlan& plan, F f) {
+void for_each_tap(const TiledPlan& plan, F f) {
   const Conv2dGeometry& g = plan.g.conv;
   int64_t tap = 0;
   if (plan.x.channels_last) {
@@ -72,7 +72,7 @@ void for_each_tap(const DirectPlan& plan, F f) {
 }
 
 /// Offsets of the taps in x, or in a filter.
-const int32_t* tap_offsets(const Call& call, const DirectPlan& plan, bool in_x) {
+const int32_t* tap_offsets(const Call& call, const TiledPlan& plan, bool in_x) {
   const Conv2dGeometry& g = plan.g.conv;
   int32_t* taps = call.workspace<int32_t>(g.taps());
   for_each_tap(plan, [&](int64_t tap, int64_t c, int64_t r, int64_t s) {
@@ -82,39 +82,39 @@ const int32_t* tap_offsets(const Call& call, const DirectPlan& plan, bool in_x) 
   return taps;
 }
 
-cpu::DirectFilters filters_of_block(const DirectPlan& plan, int64_t block) {
-  const int64_t filters = plan.g.conv.filters, first = block % plan.blocks_per_group * cpu::kDirectFilters;
+cpu::TiledFilters filters_of_block(const TiledPlan& plan, int64_t block) {
+  const int64_t filters = plan.g.conv.filters, first = block % plan.blocks_per_group * cpu::kTiledFilters;
   return {nullptr, block / plan.blocks_per_group * filters + first,
-          std::min(cpu::kDirectFilters, filters - first)};
+          std::min(cpu::kTiledFilters, filters - first)};
 }
 
-/// Lays the filters out block by block, see DirectFilters.
-void pack_filters(const Call& call, const DirectPlan& plan, float* packed) {
+/// Lays the filters out block by block, see TiledFilters.
+void pack_filters(const Call& call, const TiledPlan& plan, float* packed) {
   const Conv2dGeometry& g = plan.g.conv;
-  const int64_t size = cpu::direct_block_size(g.taps());
+  const int64_t size = cpu::tiled_block_size(g.taps());
   const float *w = call.input(1).as<float>(), *bias = bias_of(call);
   const int32_t* taps = tap_offsets(call, plan, false);
   parallel_for(plan.blocks, copies(size), [&](int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; ++block) {
       float* to = packed + block * size;
-      const cpu::DirectFilters filters = filters_of_block(plan, block);
+      const cpu::TiledFilters filters = filters_of_block(plan, block);
       std::fill_n(to, size, 0.0f);
       for (int64_t i = 0; i < filters.count; ++i) {
         const float* filter = w + g.w.at(filters.first + i, 0, 0, 0);
-        for (int64_t tap = 0; tap < g.taps(); ++tap) to[tap * cpu::kDirectFilters + i] = filter[taps[tap]];
-        if (bias) to[g.taps() * cpu::kDirectFilters + i] = bias[(filters.first + i) * bias_step(call)];
+        for (int64_t tap = 0; tap < g.taps(); ++tap) to[tap * cpu::kTiledFilters + i] = filter[taps[tap]];
+        if (bias) to[g.taps() * cpu::kTiledFilters + i] = bias[(filters.first + i) * bias_step(call)];
       }
     }
   });
 }
 
-const float* packed_filters(const Call& call, const DirectPlan& plan) {
-  return call.kept<float>(plan.blocks * cpu::direct_block_size(plan.g.conv.taps()), {1, 2},
+const float* packed_filters(const Call& call, const TiledPlan& plan) {
+  return call.kept<float>(plan.blocks * cpu::tiled_block_size(plan.g.conv.taps()), {1, 2},
                           [&](float* packed) { pack_filters(call, plan, packed); });
 }
 
 /// Copies the rows of image n under rows [begin, end) of the convolution's result, with their padding.
-void copy_padded(const DirectPlan& plan, const float* x, int64_t n, WindowRange rows, float* copy) {
+void copy_padded(const TiledPlan& plan, const float* x, int64_t n, WindowRange rows, float* copy) {
   const Conv2dGeometry& g = plan.g.conv;
   const int64_t size = plan.x.strides[2], left = g.padding.width;
   const int64_t end = std::min(plan.width - left, g.W);  // behind the last pixel that is copied
@@ -129,9 +129,9 @@ void copy_padded(const DirectPlan& plan, const float* x, int64_t n, WindowRange 
   }
 }
 
-/// What the threads of a direct call share.
-struct DirectCall {
-  const DirectPlan& plan;
+/// What the threads of a call share.
+struct TiledCall {
+  const TiledPlan& plan;
   const float* x;
   const float* packed;
   const int32_t* taps;
@@ -147,39 +147,39 @@ struct DirectCall {
       copy_padded(plan, x, n, rows, copy);
       source = copy;
     }
-    cpu::DirectPlaces places{source,
-                             taps,
-                             g.conv.taps(),
-                             rows.begin,
-                             0,
-                             rows.end - rows.begin,
-                             plan.columns,
-                             g.conv.stride.height * plan.x.strides[2],
-                             g.conv.stride.width * plan.x.strides[3]};
-    const cpu::DirectWindows windows{g.pool.R,
-                                     g.pool.S,
-                                     g.pool.stride.height,
-                                     g.pool.stride.width,
-                                     g.pool.padding.height,
-                                     g.pool.padding.width,
-                                     begin,
-                                     count,
-                                     g.pool.Q};
+    cpu::TiledPlaces places{source,
+                            taps,
+                            g.conv.taps(),
+                            rows.begin,
+                            0,
+                            rows.end - rows.begin,
+                            plan.columns,
+                            g.conv.stride.height * plan.x.strides[2],
+                            g.conv.stride.width * plan.x.strides[3]};
+    const cpu::TiledWindows windows{g.pool.R,
+                                    g.pool.S,
+                                    g.pool.stride.height,
+                                    g.pool.stride.width,
+                                    g.pool.padding.height,
+                                    g.pool.padding.width,
+                                    begin,
+                                    count,
+                                    g.pool.Q};
     for (int64_t block = blocks.begin; block < blocks.end; ++block) {
-      cpu::DirectFilters filters = filters_of_block(plan, block);
-      filters.w = packed + block * cpu::direct_block_size(g.conv.taps());
+      cpu::TiledFilters filters = filters_of_block(plan, block);
+      filters.w = packed + block * cpu::tiled_block_size(g.conv.taps());
       places.x = source + block / plan.blocks_per_group * g.conv.channels * plan.x.strides[1];
-      cpu::direct_max_pool(places, windows, filters, (n * g.pool.P + begin) * g.pool.Q, output, scratch);
+      cpu::tiled_max_pool(places, windows, filters, (n * g.pool.P + begin) * g.pool.Q, output, scratch);
     }
   }
 };
 
 /// Threads share the pooled rows of all images, and the filters where rows are few.
-void run_direct(const Call& call) {
+void run_tiled(const Call& call) {
   const Geometry g = geometry_of(call);
-  const DirectPlan plan(g);
-  const DirectCall direct{plan, call.input(0).as<float>(), packed_filters(call, plan),
-                          tap_offsets(call, plan, true), output_of(call, g)};
+  const TiledPlan plan(g);
+  const TiledCall tiled{plan, call.input(0).as<float>(), packed_filters(call, plan),
+                        tap_offsets(call, plan, true), output_of(call, g)};
   const int64_t rows = g.conv.N * g.pool.P;
   const int64_t parts = parts_of(rows * plan.columns * g.pool.R * g.conv.K * g.conv.taps());
   const Cut slices(plan.blocks, (parts + rows - 1) / rows);
@@ -190,7 +190,7 @@ void run_direct(const Call& call) {
       const int64_t row = first % rows, p = row % g.pool.P;
       const Range blocks = slices[first / rows];
       const int64_t count = std::min({last - first, g.pool.P - p, plan.band});
-      direct.run(row / g.pool.P, p, count, blocks, scratch + part * scratch_bytes);
+      tiled.run(row / g.pool.P, p, count, blocks, scratch + part * scratch_bytes);
       first += count;
     }
   });
@@ -203,7 +203,7 @@ int64_t reach_of(const TensorView& view) {
   return reach;
 }
 
-bool takes_direct(const Call& call) {
+bool takes_tiled(const Call& call) {
   if (!has_plain_output(call)) return false;
   const TensorView &x = call.input(0), &w = call.input(1);
   const int64_t reach = std::max(reach_of(x), reach_of(w));  // offsets are 32 bits wide
@@ -218,12 +218,9 @@ bool takes_direct(const Call& call) {
 namespace ops {
 
 void register_conv2d_max_pool2d_cpu_tiled(Registry& registry) {
-  add_variant(registry, "conv2d_max_pool2d",
-              {.name = "tiled",
-               .device = DeviceKind::cpu,
-               .run = run_direct,
-               .when = takes_direct,
-               .preference = 10});
+  add_variant(
+      registry, "conv2d_max_pool2d",
+      {.name = "tiled", .device = DeviceKind::cpu, .run = run_tiled, .when = takes_tiled, .preference = 10});
 }
 
 }  // namespace ops

@@ -142,7 +142,6 @@ void add_variants(Registry& registry, const char* op) {
                .engine = Engine::onednn});
 }
 
-inline constexpr int64_t kMostTaps = 254;
 inline constexpr double kPlace = 0.25;  ///< nanoseconds for a place that is looked at
 
 /// The places of a window that lie inside the result, for the row kernels; a place's position is its number
@@ -166,8 +165,8 @@ class WindowTaps {
 
  private:
   const Pool2dGeometry& g_;
-  Pointer first_[kMostTaps];
-  int32_t places_[kMostTaps];
+  Pointer first_[kMostPooledPlaces];
+  int32_t places_[kMostPooledPlaces];
   int64_t count_ = 0;
 };
 

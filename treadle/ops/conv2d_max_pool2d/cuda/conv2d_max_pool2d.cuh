@@ -7,16 +7,14 @@
 
 namespace treadle::TREADLE_TARGET {
 
-inline constexpr int kNoPlace = 255;  ///< kNoChoice of the op's header, which device files do not include
-
 /// The first largest value of a pooling window so far, NaN above all, and its place.
 template <class C>
 struct LargestInWindow {
   C value = -C(INFINITY);
-  int place = kNoPlace;
+  int place = kNoChoice;
 
   __device__ void offer(C candidate, int at) {
-    if (place != kNoPlace && (candidate <= value || value != value)) return;
+    if (place != kNoChoice && (candidate <= value || value != value)) return;
     value = candidate, place = at;
   }
 };
@@ -34,10 +32,10 @@ struct ConvPoolOperands {
 
   /// Writes the element of window (p, q), with bias and ReLU: one element and, if asked for, one byte.
   __device__ void store(int64_t n, int64_t k, int64_t p, int64_t q, LargestInWindow<Compute<T>> best) const {
-    if (b && best.place != kNoPlace) best.value += Compute<T>(b[k * b_stride]);
+    if (b && best.place != kNoChoice) best.value += Compute<T>(b[k * b_stride]);
     if (relu && !(best.value > 0)) {
       if (best.value <= 0) best.value = 0;  // not NaN
-      best.place = kNoPlace;
+      best.place = kNoChoice;
     }
     y[g.pool.y.at(n, k, p, q)] = T(best.value);
     if (choice) choice[choices.at(n, k, p, q)] = uint8_t(best.place);

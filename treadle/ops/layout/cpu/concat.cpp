@@ -21,7 +21,7 @@ void run(const Call& call) {
 namespace ops {
 
 void register_layout_cpu_concat(Registry& registry) {
-  add_variant(registry, "concat", {.name = "copies", .device = DeviceKind::cpu, .run = run});
+  add_variant(registry, "concat", {.name = "loop", .device = DeviceKind::cpu, .run = run});
 }
 
 }  // namespace ops

@@ -114,7 +114,7 @@ void register_layout_cpu_copy(Registry& registry) {
   for (const char* op : {"copy", "copy_into"}) {
     add_variant(registry, op, {.name = "loop", .device = DeviceKind::cpu, .run = run_rows});
     add_variant(registry, op,
-                {.name = "blocked",
+                {.name = "tiled",
                  .device = DeviceKind::cpu,
                  .run = run_blocked,
                  .when = is_transposition,

@@ -17,7 +17,7 @@ __device__ Out convert(In value) {
 /// One thread per element; reads and writes it once. `from` is the same for all threads, so the switch never
 /// diverges.
 template <class Out>
-__global__ void cast_strided(Strided<2> nest, DType from, const void* x, Out* y) {
+__global__ void cast_naive(Strided<2> nest, DType from, const void* x, Out* y) {
   int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= nest.numel) return;
   int64_t o[2];
@@ -56,19 +56,19 @@ __global__ void cast_strided(Strided<2> nest, DType from, const void* x, Out* y)
   }
 }
 
-void run_strided(const Call& call) {
+void run_naive(const Call& call) {
   auto nest = make_strided<2>(call.output(), call.inputs);
   with_device_type(call.output().dtype, [&](auto tag) {
     using Out = typename decltype(tag)::type;
-    launch<cast_strided<Out>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0, nest,
-                                           call.input(0).dtype, call.input(0).data, call.output().as<Out>());
+    launch<cast_naive<Out>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0, nest,
+                                         call.input(0).dtype, call.input(0).data, call.output().as<Out>());
   });
 }
 
 }  // namespace
 
 void register_layout_cuda_cast(Registry& registry) {
-  add_variant(registry, "cast", {.name = "strided", .device = kDevice, .run = run_strided});
+  add_variant(registry, "cast", {.name = "naive", .device = kDevice, .run = run_naive});
 }
 
 }  // namespace treadle::TREADLE_TARGET

@@ -18,7 +18,7 @@ void run_copies(const Call& call) {
 }  // namespace
 
 void register_layout_cuda_concat(Registry& registry) {
-  add_variant(registry, "concat", {.name = "copies", .device = kDevice, .run = run_copies});
+  add_variant(registry, "concat", {.name = "naive", .device = kDevice, .run = run_copies});
 }
 
 }  // namespace treadle::TREADLE_TARGET

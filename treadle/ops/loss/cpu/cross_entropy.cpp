@@ -210,15 +210,15 @@ namespace ops {
 
 void register_loss_cpu_cross_entropy(Registry& registry) {
   auto add = [&](const char* op, void (*rows)(const Call&), void (*lanes)(const Call&)) {
-    add_variant(registry, op, {.name = "rows", .device = DeviceKind::cpu, .run = rows});
+    add_variant(registry, op, {.name = "loop", .device = DeviceKind::cpu, .run = rows});
     add_variant(
         registry, op,
-        {.name = "lanes", .device = DeviceKind::cpu, .run = lanes, .when = takes_lanes, .preference = 1});
+        {.name = "simd", .device = DeviceKind::cpu, .run = lanes, .when = takes_lanes, .preference = 1});
   };
   add("cross_entropy", run<false, false>, run<true, false>);
   add("cross_entropy_with_gradient", run<false, true>, run<true, true>);
   add_variant(registry, "cross_entropy_gradient",
-              {.name = "rows", .device = DeviceKind::cpu, .run = run_gradient});
+              {.name = "loop", .device = DeviceKind::cpu, .run = run_gradient});
 }
 
 }  // namespace ops

@@ -95,8 +95,8 @@ __global__ void __launch_bounds__(kMostThreads)
 
 /// One thread per element of dx; reads one probability, one label and one upstream gradient.
 template <class T>
-__global__ void cross_entropy_gradient_elements(Samples<T> samples, const T* upstream,
-                                                int64_t upstream_stride, Compute<T> divisor, T* dx) {
+__global__ void cross_entropy_gradient_naive(Samples<T> samples, const T* upstream, int64_t upstream_stride,
+                                             Compute<T> divisor, T* dx) {
   using C = Compute<T>;
   const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= samples.count * samples.classes) return;
@@ -166,7 +166,7 @@ void run_gradient(const Call& call) {
   with_floating_device_type(call.input(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto samples = samples_of<T>(call);
-    launch<cross_entropy_gradient_elements<T>, independent>(
+    launch<cross_entropy_gradient_naive<T>, independent>(
         stream_of(call), blocks_for(samples.count * samples.classes), kThreads, 0, samples, upstream.as<T>(),
         stride, static_cast<Compute<T>>(options.divisor(samples.count)), call.output().as<T>());
   });
@@ -187,8 +187,7 @@ void register_variants(Registry& registry, const char* op) {
 void register_loss_cuda_cross_entropy(Registry& registry) {
   register_variants<Probabilities>(registry, "cross_entropy");
   register_variants<Gradients>(registry, "cross_entropy_with_gradient");
-  add_variant(registry, "cross_entropy_gradient",
-              {.name = "elements", .device = kDevice, .run = run_gradient});
+  add_variant(registry, "cross_entropy_gradient", {.name = "naive", .device = kDevice, .run = run_gradient});
 }
 
 }  // namespace treadle::TREADLE_TARGET

@@ -70,7 +70,7 @@ void run(const Call& call) {
 }  // namespace
 
 void register_loss_cuda_mse(Registry& registry) {
-  add_variant(registry, "mse", {.name = "block", .device = kDevice, .run = run});
+  add_variant(registry, "mse", {.name = "naive", .device = kDevice, .run = run});
 }
 
 }  // namespace treadle::TREADLE_TARGET

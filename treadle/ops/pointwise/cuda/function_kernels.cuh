@@ -27,7 +27,7 @@ __device__ auto evaluate(const F& f, const Operands<T, N>& x, const int64_t (&of
 
 /// One thread per output element, any strides. Moves N + 1 elements per element.
 template <class F, class T, class Out, int N>
-__global__ void pointwise_strided(F f, Strided<N + 1> nest, Operands<T, N> x, Out* y) {
+__global__ void pointwise_naive(F f, Strided<N + 1> nest, Operands<T, N> x, Out* y) {
   int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= nest.numel) return;
   int64_t offset[N + 1];
@@ -100,13 +100,13 @@ inline bool takes_vector4(const Call& call) {
 }
 
 template <class F, int N>
-void run_strided(const Call& call) {
+void run_naive(const Call& call) {
   auto nest = make_strided<N + 1>(call.output(), call.inputs);
   with_type_of<F>(call, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    launch<pointwise_strided<F, T, T, N>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0,
-                                                       function_of<F>(call), nest, operands_of<T, N>(call),
-                                                       call.output().as<T>());
+    launch<pointwise_naive<F, T, T, N>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0,
+                                                     function_of<F>(call), nest, operands_of<T, N>(call),
+                                                     call.output().as<T>());
   });
 }
 
@@ -134,15 +134,15 @@ void run_comparison(const Call& call) {
   auto nest = make_strided<3>(call.output(), call.inputs);
   with_device_type(call.input(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    launch<pointwise_strided<F, T, bool, 2>, independent>(stream_of(call), blocks_for(nest.numel), kThreads,
-                                                          0, function_of<F>(call), nest,
-                                                          operands_of<T, 2>(call), call.output().as<bool>());
+    launch<pointwise_naive<F, T, bool, 2>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0,
+                                                        function_of<F>(call), nest, operands_of<T, 2>(call),
+                                                        call.output().as<bool>());
   });
 }
 
 template <class F, int N>
 void add_ladder(Registry& registry, const char* op) {
-  add_variant(registry, op, {.name = "strided", .device = kDevice, .run = run_strided<F, N>});
+  add_variant(registry, op, {.name = "naive", .device = kDevice, .run = run_naive<F, N>});
   add_variant(
       registry, op,
       {.name = "linear", .device = kDevice, .run = run_linear<F, N>, .when = lie_alike, .preference = 1});
@@ -158,7 +158,7 @@ void add_ladder(Registry& registry, const char* op) {
 template <class F>
 void add_function(Registry& registry) {
   if constexpr (std::is_base_of_v<ComparisonFunction, F>) {
-    add_variant(registry, F::kName, {.name = "strided", .device = kDevice, .run = run_comparison<F>});
+    add_variant(registry, F::kName, {.name = "naive", .device = kDevice, .run = run_comparison<F>});
   } else {
     add_ladder<F, F::kOperands>(registry, F::kName);
     if constexpr (std::is_base_of_v<UnaryFunction, F>)

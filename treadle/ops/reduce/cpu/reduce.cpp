@@ -281,8 +281,8 @@ void register_reduce_cpu_reduce(Registry& registry) {
         registry, op,
         {.name = "columns", .device = DeviceKind::cpu, .run = run, .when = takes_columns, .preference = 1});
   };
-  add("sum", "rows", run_sum<false, false>);
-  add("mean", "rows", run_sum<true, false>);
+  add("sum", "loop", run_sum<false, false>);
+  add("mean", "loop", run_sum<true, false>);
   add_columns("sum", run_sum<false, true>);
   add_columns("mean", run_sum<true, true>);
   add("max", "loop", run_values<true>);

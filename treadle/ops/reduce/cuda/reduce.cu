@@ -121,7 +121,7 @@ __global__ void reduce_pieces(int64_t outputs, int64_t splits, const typename R:
 
 /// One thread per element of dx, any strides of dy and positions.
 template <class T>
-__global__ void extremum_gradient_strided(Strided<4> nest, const T* dy, const int64_t* positions, T* dx) {
+__global__ void extremum_gradient_naive(Strided<4> nest, const T* dy, const int64_t* positions, T* dx) {
   const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= nest.numel) return;
   int64_t o[4];
@@ -245,9 +245,9 @@ void run_extremum_gradient(const Call& call) {
   const auto nest = make_extremum_gradient_nest(call.output(), call.input(0), call.input(1), axes);
   with_floating_device_type(call.input(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    launch<extremum_gradient_strided<T>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0,
-                                                      nest, call.input(0).as<T>(),
-                                                      call.input(1).as<int64_t>(), call.output().as<T>());
+    launch<extremum_gradient_naive<T>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0,
+                                                    nest, call.input(0).as<T>(), call.input(1).as<int64_t>(),
+                                                    call.output().as<T>());
   });
 }
 
@@ -280,7 +280,7 @@ void register_reduce_cuda_reduce(Registry& registry) {
   add_ladder(registry, "min", run_min<Ladder::naive>, run_min<Ladder::block>);
   add_ladder(registry, "argmax", run_argmax<Ladder::naive>, run_argmax<Ladder::block>);
   add_variant(registry, "extremum_gradient",
-              {.name = "strided", .device = kDevice, .run = run_extremum_gradient});
+              {.name = "naive", .device = kDevice, .run = run_extremum_gradient});
 }
 
 }  // namespace treadle::TREADLE_TARGET

@@ -1,9 +1,9 @@
-#include "treadle/ops/conv2d_max_pool2d/cpu/direct_max_pool.h"
+#include "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.h"
 
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "treadle/ops/conv2d_max_pool2d/cpu/direct_max_pool.cpp"
+#define HWY_TARGET_INCLUDE "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.cpp"
 // Register tiles are arrays of vectors, which vectors without a fixed size cannot form.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #include <hwy/foreach_target.h>
@@ -11,23 +11,23 @@
 
 #include "treadle/ops/conv2d_max_pool2d/cpu/pooled_output-inl.h"
 
-#ifndef TREADLE_CPU_DIRECT_MAX_POOL_ONCE
-#define TREADLE_CPU_DIRECT_MAX_POOL_ONCE
+#ifndef TREADLE_CPU_TILED_MAX_POOL_ONCE
+#define TREADLE_CPU_TILED_MAX_POOL_ONCE
 namespace treadle::cpu {
 
 constexpr int64_t kMostTileRows = 12;
 constexpr int64_t kTapsPerPass = 256;  ///< their filters take 16 KiB, half the first-level cache
 
 /// The memory of one call.
-struct DirectScratch {
-  float* results;    ///< [place][kDirectFilters], and room for a register tile that sticks out
+struct TiledScratch {
+  float* results;    ///< [place][kTiledFilters], and room for a register tile that sticks out
   int32_t* offsets;  ///< of the places in x
-  float* y;          ///< [window][kDirectFilters]
+  float* y;          ///< [window][kTiledFilters]
   uint8_t* choice;
 
-  DirectScratch(void* memory, int64_t places, int64_t windows) : results(static_cast<float*>(memory)) {
-    y = results + (places + kMostTileRows) * kDirectFilters;
-    offsets = reinterpret_cast<int32_t*>(y + windows * kDirectFilters);
+  TiledScratch(void* memory, int64_t places, int64_t windows) : results(static_cast<float*>(memory)) {
+    y = results + (places + kMostTileRows) * kTiledFilters;
+    offsets = reinterpret_cast<int32_t*>(y + windows * kTiledFilters);
     choice = reinterpret_cast<uint8_t*>(offsets + places + kMostTileRows);
   }
 };
@@ -39,10 +39,10 @@ HWY_BEFORE_NAMESPACE();
 namespace treadle::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Floats = hn::CappedTag<float, kDirectFilters>;
+using Floats = hn::CappedTag<float, kTiledFilters>;
 using Vector = hn::Vec<Floats>;
 constexpr int64_t kLanes = int64_t(hn::MaxLanes(Floats()));
-constexpr int kVectors = int(kDirectFilters / kLanes);  ///< of a whole block
+constexpr int kVectors = int(kTiledFilters / kLanes);  ///< of a whole block
 // Sums for the places of a register tile: 12 or 16 of at least 16 registers, 12 of 32.
 constexpr int kTileRows = kVectors == 1 ? 12 : kVectors == 2 ? 6 : 3;
 constexpr int kNarrowTileRows = 8;  ///< of tiles that are one vector wide
@@ -60,9 +60,9 @@ HWY_INLINE void multiply_tile(const float* HWY_RESTRICT x, const int32_t* HWY_RE
     rows[i] = x + offsets[i];
 #pragma GCC unroll 4
     for (int j = 0; j < Vectors; ++j)
-      sums[i][j] = FirstPass ? hn::Zero(d) : hn::Load(d, results + i * kDirectFilters + j * kLanes);
+      sums[i][j] = FirstPass ? hn::Zero(d) : hn::Load(d, results + i * kTiledFilters + j * kLanes);
   }
-  for (int64_t t = 0; t < tap_count; ++t, w += kDirectFilters) {
+  for (int64_t t = 0; t < tap_count; ++t, w += kTiledFilters) {
     const int64_t tap = taps[t];
     Vector filters[Vectors];
 #pragma GCC unroll 4
@@ -77,24 +77,24 @@ HWY_INLINE void multiply_tile(const float* HWY_RESTRICT x, const int32_t* HWY_RE
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 4
-    for (int j = 0; j < Vectors; ++j) hn::Store(sums[i][j], d, results + i * kDirectFilters + j * kLanes);
+    for (int j = 0; j < Vectors; ++j) hn::Store(sums[i][j], d, results + i * kTiledFilters + j * kLanes);
 }
 
 /// All places; the offsets beyond the last repeat it.
 template <int Rows, int Vectors>
-void multiply_places(const DirectPlaces& places, const int32_t* offsets, const float* w, float* results) {
+void multiply_places(const TiledPlaces& places, const int32_t* offsets, const float* w, float* results) {
   const int64_t count = places.rows * places.columns, first = HWY_MIN(kTapsPerPass, places.tap_count);
   for (int64_t i = 0; i < count; i += Rows)
     multiply_tile<Rows, Vectors, true>(places.x, offsets + i, places.taps, first, w,
-                                       results + i * kDirectFilters);
+                                       results + i * kTiledFilters);
   for (int64_t t = first; t < places.tap_count; t += kTapsPerPass)
     for (int64_t i = 0; i < count; i += Rows)
       multiply_tile<Rows, Vectors, false>(places.x, offsets + i, places.taps + t,
-                                          HWY_MIN(kTapsPerPass, places.tap_count - t), w + t * kDirectFilters,
-                                          results + i * kDirectFilters);
+                                          HWY_MIN(kTapsPerPass, places.tap_count - t), w + t * kTiledFilters,
+                                          results + i * kTiledFilters);
 }
 
-void list_offsets(const DirectPlaces& places, int32_t* offsets) {
+void list_offsets(const TiledPlaces& places, int32_t* offsets) {
   for (int64_t i = 0; i < places.rows; ++i)
     for (int64_t j = 0; j < places.columns; ++j)
       *offsets++ = int32_t(i * places.row_step + j * places.column_step);
@@ -120,10 +120,10 @@ HWY_INLINE void pool_window(const AxisPart& row, const AxisPart& column, int64_t
                             uint8_t* HWY_RESTRICT choice) {
   const Floats d;
   for (int j = 0; j < Vectors; ++j) {
-    Largest<Floats, Chooses> largest(d, hn::Set(d, -std::numeric_limits<float>::infinity()), kNothingChosen);
+    Largest<Floats, Chooses> largest(d, hn::Set(d, -std::numeric_limits<float>::infinity()), kNoChoice);
     for (int64_t r = row.begin; r < row.end; ++r)
       for (int64_t s = column.begin; s < column.end; ++s) {
-        const Vector value = hn::Load(d, results + (r * row_step + s) * kDirectFilters + j * kLanes);
+        const Vector value = hn::Load(d, results + (r * row_step + s) * kTiledFilters + j * kLanes);
         if (r == row.begin && s == column.begin)
           largest = Largest<Floats, Chooses>(d, value, int32_t(r * window_width + s));
         else
@@ -139,12 +139,12 @@ HWY_INLINE void pool_window_2x2(const float* HWY_RESTRICT results, int64_t row_s
                                 const float* HWY_RESTRICT bias, bool relu, float* HWY_RESTRICT y,
                                 uint8_t* HWY_RESTRICT choice) {
   const Floats d;
-  const float* HWY_RESTRICT below = results + row_step * kDirectFilters;
+  const float* HWY_RESTRICT below = results + row_step * kTiledFilters;
 #pragma GCC unroll 4
   for (int j = 0; j < Vectors; ++j) {
     const Vector window[4] = {
-        hn::Load(d, results + j * kLanes), hn::Load(d, results + kDirectFilters + j * kLanes),
-        hn::Load(d, below + j * kLanes), hn::Load(d, below + kDirectFilters + j * kLanes)};
+        hn::Load(d, results + j * kLanes), hn::Load(d, results + kTiledFilters + j * kLanes),
+        hn::Load(d, below + j * kLanes), hn::Load(d, below + kTiledFilters + j * kLanes)};
     store_largest_of_four(d, window, hn::Load(d, bias + j * kLanes), relu, y + j * kLanes,
                           moved(choice, j * kLanes));
   }
@@ -152,8 +152,8 @@ HWY_INLINE void pool_window_2x2(const float* HWY_RESTRICT results, int64_t row_s
 
 /// Pools the first `Vectors` vectors of filters of all windows.
 template <int Vectors>
-void pool_places(const DirectPlaces& places, const DirectWindows& windows, const float* results,
-                 const float* bias, const PooledBlock<kDirectFilters>& block) {
+void pool_places(const TiledPlaces& places, const TiledWindows& windows, const float* results,
+                 const float* bias, const PooledBlock<kTiledFilters>& block) {
   const bool relu = block.output.relu;
   float* y = block.y;
   uint8_t* choice = block.choice;
@@ -164,7 +164,7 @@ void pool_places(const DirectPlaces& places, const DirectWindows& windows, const
     for (int64_t q = 0; q < windows.columns; ++q, y += block.step, choice = moved(choice, block.step)) {
       const AxisPart column(q, windows.column_step, windows.left, windows.width, places.first_column,
                             places.columns);
-      const float* corner = results + (row.first * places.columns + column.first) * kDirectFilters;
+      const float* corner = results + (row.first * places.columns + column.first) * kTiledFilters;
       if (two_rows && column.whole(2))
         pool_window_2x2<Vectors>(corner, places.columns, bias, relu, y, choice);
       else if (choice)
@@ -182,7 +182,7 @@ constexpr int kFusedWindows = kFusedVectors == 1 ? 2 : 1;
 /// The largest of `Windows` whole 2×2 windows for `Vectors` vectors of filters, whose sums stay in registers:
 /// x[i] is the first place of window i.
 template <int Windows, int Vectors>
-HWY_INLINE void multiply_and_pool(const float* const* x, const DirectPlaces& places,
+HWY_INLINE void multiply_and_pool(const float* const* x, const TiledPlaces& places,
                                   const float* HWY_RESTRICT w, bool relu, float* const* y,
                                   uint8_t* const* choice) {
   const Floats d;
@@ -194,7 +194,7 @@ HWY_INLINE void multiply_and_pool(const float* const* x, const DirectPlaces& pla
 #pragma GCC unroll 2
     for (int j = 0; j < Vectors; ++j) sums[i][j] = hn::Zero(d);
   }
-  for (int64_t t = 0; t < places.tap_count; ++t, w += kDirectFilters) {
+  for (int64_t t = 0; t < places.tap_count; ++t, w += kTiledFilters) {
     const int64_t tap = places.taps[t];
     Vector filters[Vectors];
 #pragma GCC unroll 2
@@ -217,7 +217,7 @@ HWY_INLINE void multiply_and_pool(const float* const* x, const DirectPlaces& pla
 }
 
 /// Whether all windows are 2×2, whole, and the filters fit into the first-level cache.
-bool can_fuse(const DirectPlaces& places, const DirectWindows& windows) {
+bool can_fuse(const TiledPlaces& places, const TiledWindows& windows) {
   if (windows.height != 2 || windows.width != 2 || places.tap_count > kTapsPerPass) return false;
   const auto whole = [](int64_t first, int64_t count, int64_t step, int64_t padding, int64_t begin,
                         int64_t size) {
@@ -231,8 +231,8 @@ bool can_fuse(const DirectPlaces& places, const DirectWindows& windows) {
 /// `Vectors` vectors of filters of all windows; a row's last windows are done twice where they do not fill a
 /// tile.
 template <int Windows, int Vectors>
-void fuse_windows(const DirectPlaces& places, const DirectWindows& windows, const float* w, int64_t first,
-                  const PooledBlock<kDirectFilters>& block) {
+void fuse_windows(const TiledPlaces& places, const TiledWindows& windows, const float* w, int64_t first,
+                  const PooledBlock<kTiledFilters>& block) {
   const int64_t top = windows.first_row * windows.row_step - windows.top - places.first_row,
                 left = -windows.left - places.first_column;
   for (int64_t p = 0; p < windows.rows; ++p) {
@@ -252,8 +252,8 @@ void fuse_windows(const DirectPlaces& places, const DirectWindows& windows, cons
   }
 }
 
-void run_fused(const DirectPlaces& places, const DirectWindows& windows, const DirectFilters& filters,
-               const PooledBlock<kDirectFilters>& block) {
+void run_fused(const TiledPlaces& places, const TiledWindows& windows, const TiledFilters& filters,
+               const PooledBlock<kTiledFilters>& block) {
   if (kVectors > 1 && filters.count <= kLanes)
     return fuse_windows<2, 1>(places, windows, filters.w, 0, block);
   for (int64_t k = 0; k < filters.count; k += kFusedVectors * kLanes)
@@ -261,21 +261,21 @@ void run_fused(const DirectPlaces& places, const DirectWindows& windows, const D
 }
 
 /// The same by way of results in memory.
-void run_in_two_steps(const DirectPlaces& places, const DirectWindows& windows, const DirectFilters& filters,
-                      const DirectScratch& scratch, const PooledBlock<kDirectFilters>& block) {
+void run_in_two_steps(const TiledPlaces& places, const TiledWindows& windows, const TiledFilters& filters,
+                      const TiledScratch& scratch, const PooledBlock<kTiledFilters>& block) {
   list_offsets(places, scratch.offsets);
   const bool narrow = kVectors > 1 && filters.count <= kLanes;
   (narrow ? multiply_places<kNarrowTileRows, 1>
           : multiply_places<kTileRows, kVectors>)(places, scratch.offsets, filters.w, scratch.results);
   (narrow ? pool_places<1> : pool_places<kVectors>)(places, windows, scratch.results,
-                                                    filters.w + places.tap_count * kDirectFilters, block);
+                                                    filters.w + places.tap_count * kTiledFilters, block);
 }
 
-void run(const DirectPlaces& places, const DirectWindows& windows, const DirectFilters& filters,
+void run(const TiledPlaces& places, const TiledWindows& windows, const TiledFilters& filters,
          int64_t first_window, const PooledOutput& output, void* memory) {
-  const DirectScratch scratch(memory, places.rows * places.columns, windows.rows * windows.columns);
-  PooledBlock<kDirectFilters> block{output,        first_window, filters.first,
-                                    filters.count, scratch.y,    scratch.choice};
+  const TiledScratch scratch(memory, places.rows * places.columns, windows.rows * windows.columns);
+  PooledBlock<kTiledFilters> block{output,        first_window, filters.first,
+                                   filters.count, scratch.y,    scratch.choice};
   block.place_in_output();
   if (can_fuse(places, windows))
     run_fused(places, windows, filters, block);
@@ -295,13 +295,13 @@ HWY_EXPORT(run);
 
 }  // namespace
 
-int64_t direct_scratch_size(int64_t places, int64_t windows) {
-  const int64_t words = (places + kMostTileRows) * (kDirectFilters + 1) + windows * kDirectFilters;
-  return words * int64_t(sizeof(float)) + windows * kDirectFilters;
+int64_t tiled_scratch_size(int64_t places, int64_t windows) {
+  const int64_t words = (places + kMostTileRows) * (kTiledFilters + 1) + windows * kTiledFilters;
+  return words * int64_t(sizeof(float)) + windows * kTiledFilters;
 }
 
-void direct_max_pool(const DirectPlaces& places, const DirectWindows& windows, const DirectFilters& filters,
-                     int64_t first_window, const PooledOutput& output, void* scratch) {
+void tiled_max_pool(const TiledPlaces& places, const TiledWindows& windows, const TiledFilters& filters,
+                    int64_t first_window, const PooledOutput& output, void* scratch) {
   HWY_DYNAMIC_DISPATCH(run)(places, windows, filters, first_window, output, scratch);
 }
 

@@ -10,11 +10,11 @@
 namespace treadle::cpu {
 
 /// Filters are worked on in blocks of so many.
-inline constexpr int64_t kDirectFilters = 16;
+inline constexpr int64_t kTiledFilters = 16;
 
 /// A rectangle of the convolution's result: `rows` × `columns` places from (first_row, first_column) on. The
 /// taps of place (i, j) of it lie at x[i·row_step + j·column_step + taps[t]].
-struct DirectPlaces {
+struct TiledPlaces {
   const float* x;
   const int32_t* taps;
   int64_t tap_count;
@@ -24,28 +24,28 @@ struct DirectPlaces {
 
 /// `rows` × `columns` pooling windows, the first at window row first_row; what of them lies outside the
 /// rectangle of places counts as outside the convolution's result.
-struct DirectWindows {
+struct TiledWindows {
   int64_t height, width;  ///< places of a window
   int64_t row_step, column_step;
   int64_t top, left;  ///< padding of the pooling
   int64_t first_row, rows, columns;
 };
 
-/// Up to kDirectFilters filters of one group: `w` is [tap][kDirectFilters], then as many bias numbers. What
+/// Up to kTiledFilters filters of one group: `w` is [tap][kTiledFilters], then as many bias numbers. What
 /// is beyond `count` is zero.
-struct DirectFilters {
+struct TiledFilters {
   const float* w;
   int64_t first, count;
 };
 
-/// Floats of a DirectFilters block.
-constexpr int64_t direct_block_size(int64_t taps) { return (taps + 1) * kDirectFilters; }
+/// Floats of a TiledFilters block.
+constexpr int64_t tiled_block_size(int64_t taps) { return (taps + 1) * kTiledFilters; }
 
 /// Bytes of scratch, aligned to 64, for so many places and windows.
-int64_t direct_scratch_size(int64_t places, int64_t windows);
+int64_t tiled_scratch_size(int64_t places, int64_t windows);
 
 /// The results of one block of filters; `first_window` numbers the first window through all images.
-void direct_max_pool(const DirectPlaces& places, const DirectWindows& windows, const DirectFilters& filters,
-                     int64_t first_window, const PooledOutput& output, void* scratch);
+void tiled_max_pool(const TiledPlaces& places, const TiledWindows& windows, const TiledFilters& filters,
+                    int64_t first_window, const PooledOutput& output, void* scratch);
 
 }  // namespace treadle::cpu

@@ -80,9 +80,9 @@ void run_gradient(const Call& call) {
 
 namespace ops {
 
-void register_softmax_cpu_rows(Registry& registry) {
+void register_softmax_cpu_loop(Registry& registry) {
   auto add = [&](const char* op, void (*run)(const Call&)) {
-    add_variant(registry, op, {.name = "rows", .device = DeviceKind::cpu, .run = run});
+    add_variant(registry, op, {.name = "loop", .device = DeviceKind::cpu, .run = run});
   };
   add("softmax", run<false>);
   add("log_softmax", run<true>);

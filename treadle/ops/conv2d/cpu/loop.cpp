@@ -137,9 +137,9 @@ void run_weight_gradient(const Call& call) {
 
 namespace ops {
 
-void register_conv2d_cpu_direct(Registry& registry) {
+void register_conv2d_cpu_loop(Registry& registry) {
   auto add = [&](const char* op, void (*run)(const Call&)) {
-    add_variant(registry, op, {.name = "direct", .device = DeviceKind::cpu, .run = run});
+    add_variant(registry, op, {.name = "loop", .device = DeviceKind::cpu, .run = run});
   };
   add("conv2d", run_forward);
   add("conv2d_input_gradient", run_input_gradient);

@@ -47,7 +47,7 @@ struct PixelSums {
 /// element once.
 template <class T, int kPerLane>
 __global__ void __launch_bounds__(kThreads)
-    conv2d_max_pool2d_input_gradient_sparse(PooledGradient<T> in, const Compute<T>* w, T* dx) {
+    conv2d_max_pool2d_input_gradient_listed(PooledGradient<T> in, const Compute<T>* w, T* dx) {
   using C = Compute<T>;
   const Conv2dGeometry& g = in.g.conv;
   const Pool2dGeometry& pool = in.g.pool;
@@ -144,7 +144,7 @@ struct SplitLayout {
 /// 5 bytes (f32) per window, and for each that has a gradient 4 bytes of x per tap.
 template <class T, int kPerLane>
 __global__ void __launch_bounds__(kThreads)
-    conv2d_max_pool2d_weight_gradient_sparse(PooledGradient<T> in, const T* x, int windows,
+    conv2d_max_pool2d_weight_gradient_listed(PooledGradient<T> in, const T* x, int windows,
                                              int windows_per_split, SplitLayout layout, Compute<T>* partial) {
   using C = Compute<T>;
   const Conv2dGeometry& g = in.g.conv;
@@ -191,7 +191,7 @@ void launch_input_gradient(const Call& call, const PooledGradient<T>& in, const 
   const Conv2dGeometry& g = in.g.conv;
   const dim3 grid(blocks_for(g.N * g.H * g.W, kWarps), blocks_for(g.channels, kWarp * kPerLane),
                   unsigned(g.groups));
-  launch<conv2d_max_pool2d_input_gradient_sparse<T, kPerLane>>(stream_of(call), grid, kThreads, 0, in, w,
+  launch<conv2d_max_pool2d_input_gradient_listed<T, kPerLane>>(stream_of(call), grid, kThreads, 0, in, w,
                                                                call.output().as<T>());
 }
 
@@ -227,7 +227,7 @@ void launch_weight_gradient(const Call& call, const PooledGradient<T>& in) {
   const int windows = int(pool.N * pool.P * pool.Q), splits = splits_for(in.g, tap_blocks);
   auto* partial = call.workspace<Compute<T>>(splits * layout.size());
   const dim3 grid(blocks_for(layout.filters, kWarps), tap_blocks, unsigned(splits));
-  launch<conv2d_max_pool2d_weight_gradient_sparse<T, kPerLane>>(
+  launch<conv2d_max_pool2d_weight_gradient_listed<T, kPerLane>>(
       stream_of(call), grid, kThreads, 0, in, call.input(0).as<T>(), windows, (windows + splits - 1) / splits,
       layout, partial);
   launch<conv2d_max_pool2d_weight_gradient_add_splits<T>, independent>(
@@ -260,10 +260,10 @@ bool takes_weight_gradient(const Call& call) {
 
 }  // namespace
 
-void register_conv2d_max_pool2d_cuda_sparse(Registry& registry) {
+void register_conv2d_max_pool2d_cuda_listed(Registry& registry) {
   auto add = [&](const char* op, void (*run)(const Call&), bool (*when)(const Call&)) {
     add_variant(registry, op,
-                {.name = "sparse", .device = kDevice, .run = run, .when = when, .preference = 10});
+                {.name = "listed", .device = kDevice, .run = run, .when = when, .preference = 10});
   };
   add("conv2d_max_pool2d_input_gradient", run_input_gradient, takes_input_gradient);
   add("conv2d_max_pool2d_weight_gradient", run_weight_gradient, takes_weight_gradient);
