@@ -1,7 +1,9 @@
 /// What every op declares of itself.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "tests/call_without_memory.h"
 #include "treadle/graph/registry.h"
@@ -48,6 +50,43 @@ TEST(Declarations, MarksAndMaskedOperands) {
     EXPECT_EQ(op->masked.gradient < 0, op->masked.mask < 0) << op->name;
     EXPECT_TRUE(op->masked.gradient < 0 || op->masked.gradient != op->masked.mask) << op->name;
   }
+}
+
+/// The form of an op that takes every call, of which a device has one at most.
+bool is_general(const Variant& variant) {
+  return variant.engine == Engine::own && !variant.when && variant.preference <= 0;
+}
+
+std::string_view general_name(DeviceKind device) { return device == DeviceKind::cpu ? "loop" : "naive"; }
+
+TEST(Declarations, GeneralFormsHaveOneName) {
+  for (const Op* op : registry().ops())
+    for (const Variant& variant : op->variants)
+      EXPECT_EQ(is_general(variant), variant.name == general_name(variant.device))
+          << op->name << ", " << name_of(variant.device) << ": " << variant.name;
+}
+
+/// What runs on one device runs on all: by a general form or as a composition.
+TEST(Declarations, EveryOpRunsOnCpuAndSimt) {
+  for (const Op* op : registry().ops()) {
+    if (op->direct) continue;
+    for (DeviceKind device : {DeviceKind::cpu, DeviceKind::simt}) {
+      auto takes_all = [&](const Variant& variant) { return variant.device == device && !variant.when; };
+      EXPECT_TRUE(std::any_of(op->variants.begin(), op->variants.end(), takes_all))
+          << op->name << " on " << name_of(device);
+    }
+  }
+}
+
+TEST(Declarations, CompositionsAreVariantsOfEveryDevice) {
+  for (const Op* op : registry().ops())
+    for (DeviceKind device : kAllDeviceKinds) {
+      auto is_composed = [&](const Variant& variant) {
+        return variant.device == device && variant.name == std::string_view("composed");
+      };
+      EXPECT_EQ(std::count_if(op->variants.begin(), op->variants.end(), is_composed), op->compose ? 1 : 0)
+          << op->name << " on " << name_of(device);
+    }
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ struct Layer {
   }
   double expected_dx(int64_t n, int64_t i) const {
     double sum = 0;
-    for (int64_t o = 0; o < out() && x.at(n, i) != 0; ++o) sum += double(dy.at(n, o)) * w.at(i, o);
+    for (int64_t o = 0; o < out() && !(x.at(n, i) <= 0); ++o) sum += double(dy.at(n, o)) * w.at(i, o);
     return sum;
   }
   double expected_dw(int64_t i, int64_t o) const {

@@ -21,10 +21,6 @@ void register_device(DeviceKind kind, DeviceProvider provider) {
   host.register_device(kind, std::move(provider));
 }
 
-void run_preferred(const char* op, const Call& call, DeviceKind device) {
-  host.run_preferred(op, call, device);
-}
-
 namespace cuda {
 
 /// Generated from the folders: device, kernels, libraries.

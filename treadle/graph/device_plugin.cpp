@@ -12,7 +12,7 @@ void register_absence(DeviceKind kind, const std::string& reason) {
 }  // namespace
 
 void open_device_plugins(Registry& registry) {
-  const PluginHost host{&registry, add_variant, add_engine, register_device, run_preferred};
+  const PluginHost host{&registry, add_variant, add_engine, register_device};
   for (DeviceKind kind : kAllDeviceKinds) {
     if (is_registered(kind)) continue;
     const Plugin& plugin = open_plugin(std::string(name_of(kind)), device_plugin_version());

@@ -18,7 +18,6 @@ struct PluginHost {
   void (*add_variant)(Registry&, const char* op, const Variant&);
   void (*add_engine)(Registry&, Engine, EngineAbsence);
   void (*register_device)(DeviceKind, DeviceProvider);
-  void (*run_preferred)(const char* op, const Call&, DeviceKind);
 };
 
 /// What a plugin offers: see open_plugin.

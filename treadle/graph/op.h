@@ -10,6 +10,7 @@
 
 #include "treadle/core/tensor.h"
 #include "treadle/graph/apply.h"
+#include "treadle/graph/composition.h"
 #include "treadle/graph/options.h"
 #include "treadle/graph/spec.h"
 #include "treadle/graph/test_case.h"
@@ -62,29 +63,34 @@ struct Op {
   /// Operands that may be undefined, by number; of all others a call says so when one is.
   std::vector<int> optional = {};
   /// Shapes, layouts and dtypes of the outputs. Throws ShapeError, DTypeError.
-  std::vector<TensorSpec> (*infer)(Specs inputs, const Attributes& attributes) = nullptr;
+  std::function<std::vector<TensorSpec>(Specs inputs, const Attributes& attributes)> infer = {};
   /// Plain loops in double, for tests.
-  std::vector<ReferenceTensor> (*reference)(ReferenceInputs inputs, const Attributes& attributes) = nullptr;
+  std::function<std::vector<ReferenceTensor>(ReferenceInputs inputs, const Attributes& attributes)>
+      reference = {};
   /// Gradients of the inputs, in terms of other ops; undefined where `needs` is false or the gradient is
   /// zero.
-  std::vector<Tensor> (*gradient)(const GradientContext& context) = nullptr;
+  std::function<std::vector<Tensor>(const GradientContext& context)> gradient = {};
   std::vector<Saved> saves = {};
   /// Outputs that carry no gradient (indices), by number.
   std::vector<int> not_differentiable = {};
   /// For views and transfers: makes the outputs itself; such an op has no variants.
-  std::vector<Tensor> (*direct)(std::span<const Tensor> inputs, const Attributes& attributes) = nullptr;
+  std::function<std::vector<Tensor>(std::span<const Tensor> inputs, const Attributes& attributes)> direct =
+      {};
+  /// The op in terms of others: the variant "composed" of every device, and all that an op needs to run.
+  Compose compose = {};
   /// For updates in place: output j is input mutates[j].
   std::vector<int> mutates = {};
   /// For updates of many tensors at once: the operands from `group_begin` on repeat in groups of
   /// `group_size`, and `mutates` counts within each group.
   int group_begin = 0, group_size = 0;
-  std::vector<TestCase> (*cases)() = nullptr;
-  ErrorModel (*error)(Specs inputs, const Attributes& attributes) = nullptr;
+  std::function<std::vector<TestCase>()> cases = {};
+  std::function<ErrorModel(Specs inputs, const Attributes& attributes)> error = {};
   /// For outputs of integers that near ties may change (positions of maxima): whether `value`, which differs
   /// from the reference, is right at an element of output k when real results may be off by `allowed`, the
-  /// error allowed at that element of output 0. Null: only the reference's value is right.
-  bool (*accepts)(ReferenceInputs inputs, const Attributes& attributes, int k, int64_t element, double value,
-                  double allowed) = nullptr;
+  /// error allowed at that element of output 0. Without it only the reference's value is right.
+  std::function<bool(ReferenceInputs inputs, const Attributes& attributes, int k, int64_t element,
+                     double value, double allowed)>
+      accepts = {};
   /// Floating-point operations of one call, evaluated densely: a product with its sum is two, any other
   /// function of an element one or what its formula needs; 0 for what only moves elements. All ops but the
   /// direct ones say so.

@@ -5,13 +5,17 @@
 #include "treadle/core/error.h"
 #include "treadle/core/nearest_name.h"
 #include "treadle/core/runtime.h"
+#include "treadle/graph/composition.h"
 
 namespace treadle {
 
 Op& Registry::add(Op op) {
   require<ValueError>(!contains(op.name), "an op called '{}' is already registered", op.name);
   std::string name = op.name;
-  return *(ops_[name] = std::make_unique<Op>(std::move(op)));
+  Op& added = *(ops_[name] = std::make_unique<Op>(std::move(op)));
+  if (added.compose)
+    for (DeviceKind device : kAllDeviceKinds) added.variants.push_back(composed_variant(added, device));
+  return added;
 }
 
 void Registry::add_variant(const std::string& op, const Variant& variant) {

@@ -42,10 +42,6 @@ std::vector<const Variant*> applicable_variants(const Op& op, const Call& call, 
   return list;
 }
 
-void run_preferred(const char* op, const Call& call, DeviceKind device) {
-  select_variant(op_named(op), call, device).run(call);
-}
-
 std::span<const Variant> variants_of(const Op& op) { return op.variants; }
 
 const Variant& select_variant(const Op& op, const Call& call, DeviceKind device) {

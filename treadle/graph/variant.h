@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <span>
 
@@ -81,9 +82,9 @@ struct Call {
 struct Variant {
   const char* name;
   DeviceKind device;
-  void (*run)(const Call&);
-  /// Whether the variant takes this call; null means every call.
-  bool (*when)(const Call&) = nullptr;
+  std::function<void(const Call&)> run;
+  /// Whether the variant takes this call; without it, every call.
+  std::function<bool(const Call&)> when = {};
   /// Among those that apply, the highest is taken unless the user names another.
   int preference = 0;
   Engine engine = Engine::own;
@@ -100,9 +101,5 @@ class Registry;
 
 /// Adds a variant to the op of that name. Registration order does not matter.
 TREADLE_API void add_variant(Registry& registry, const char* op, const Variant& variant);
-
-/// Runs the variant of another op that the settings prefer for such a call; for variants that are a step or
-/// two of others.
-TREADLE_API void run_preferred(const char* op, const Call& call, DeviceKind device);
 
 }  // namespace treadle

@@ -1,20 +1,14 @@
 #include "treadle/ops/conv2d/conv2d_relu.h"
 
+#include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/pointwise/with_relu.h"
 
 namespace treadle {
-namespace {
-
-struct Conv2d {
-  static constexpr const char* kName = "conv2d";
-};
-
-}  // namespace
-
 namespace ops {
 
 void register_conv2d_relu(Registry& registry) {
-  with_relu::add<Conv2d>(registry, "conv2d_relu", "y = max(conv2d(x, w, b), 0)", &schema_of<Conv2dOptions>());
+  with_relu::add(registry, "conv2d_relu", "y = max(conv2d(x, w, b), 0)", conv2d_op,
+                 &schema_of<Conv2dOptions>());
 }
 
 }  // namespace ops

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "treadle/graph/registry.h"
+#include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/conv2d/conv2d_cost.h"
 #include "treadle/ops/pool2d/pool2d_shape.h"
 #include "treadle/ops/window_reference.h"
@@ -17,9 +18,8 @@ Attributes convolution(const Conv2dOptions& options) { return Attributes::of(opt
 /// Shape of the convolution's result; the rules are those of conv2d. `b` may be left out.
 Shape result_shape(const TensorSpec& x, const TensorSpec& w, const TensorSpec& b,
                    const Conv2dOptions& options) {
-  static const Op& conv = op_named("conv2d");
   const std::array inputs{x, w, b};
-  return conv.infer(inputs, convolution(options))[0].shape;
+  return conv2d_op().infer(inputs, convolution(options))[0].shape;
 }
 
 TensorSpec left_out() { return {{}, {}, DType::f32, false}; }
@@ -126,9 +126,8 @@ Largest largest_in_window(const reference::Windows& pool, int64_t window, ValueA
 }
 
 std::vector<ReferenceTensor> reference_forward(ReferenceInputs inputs, const Attributes& attributes) {
-  static const Op& conv = op_named("conv2d");
   auto& options = attributes.as<Conv2dMaxPool2dOptions>();
-  const ReferenceTensor result = conv.reference(inputs, convolution(options))[0];
+  const ReferenceTensor result = conv2d_op().reference(inputs, convolution(options))[0];
   const auto pool = pooling_windows(result.shape, options);
   auto y = ReferenceTensor::zeros(reference::windows_shape(result.shape, result.shape[1], pool)), choice = y;
   const int64_t windows = pool.count();
@@ -196,25 +195,23 @@ ReferenceTensor result_gradient(const Shape& x, const Shape& w, const Conv2dMaxP
 }
 
 std::vector<ReferenceTensor> reference_input_gradient(ReferenceInputs inputs, const Attributes& attributes) {
-  static const Op& conv = op_named("conv2d_input_gradient");
   auto& options = attributes.as<Conv2dMaxPool2dInputGradientOptions>();
   auto &dy = inputs[0], &w = inputs[2];
   const Shape x{dy.shape[0], w.shape[1] * options.groups, options.input_size.height,
                 options.input_size.width};
   const std::array operands{result_gradient(x, w.shape, options, dy, inputs[1]), w};
-  return conv.reference(operands,
-                        Attributes::of(Conv2dInputGradientOptions{options, options.input_size, false}));
+  return conv2d_input_gradient_op().reference(
+      operands, Attributes::of(Conv2dInputGradientOptions{options, options.input_size, false}));
 }
 
 std::vector<ReferenceTensor> reference_weight_gradient(ReferenceInputs inputs, const Attributes& attributes) {
-  static const Op& conv = op_named("conv2d_weight_gradient");
   auto& options = attributes.as<Conv2dMaxPool2dWeightGradientOptions>();
   auto &x = inputs[0], &dy = inputs[1];
   const Shape w{dy.shape[1], x.shape[1] / options.groups, options.kernel_size.height,
                 options.kernel_size.width};
   const std::array operands{x, result_gradient(x.shape, w, options, dy, inputs[2])};
-  auto dw =
-      conv.reference(operands, Attributes::of(Conv2dWeightGradientOptions{options, options.kernel_size}))[0];
+  auto dw = conv2d_weight_gradient_op().reference(
+      operands, Attributes::of(Conv2dWeightGradientOptions{options, options.kernel_size}))[0];
   auto db = ReferenceTensor::zeros({w[0]});
   const int64_t plane = operands[1].shape[2] * operands[1].shape[3];
   for (size_t i = 0; i < operands[1].values.size(); ++i)

@@ -140,8 +140,13 @@ Tensor as_rows(const Tensor& x) {
 
 }  // namespace
 
-Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b) {
+const Op& linear_op() {
   static const Op& op = op_named("linear");
+  return op;
+}
+
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b) {
+  const Op& op = linear_op();
   require_defined("linear", x, 1);
   require_defined("linear", w, 2);
   if (x.rank() == 2) return apply(op, {x, w, b})[0];

@@ -6,10 +6,14 @@
 
 namespace treadle {
 
+struct Op;
+
 /// y[…,o] = Σ_i x[…,i] · w[o,i] + b[o]. x [..., in] of rank ≥ 1, w [out, in], b [out] or none → y [..., out],
 /// row-major. Half types accumulate in f32. Throws ShapeError naming both shapes, DTypeError unless all have
 /// the same floating dtype.
 TREADLE_API Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});
+/// The op itself.
+TREADLE_API const Op& linear_op();
 
 /// y = max(linear(x, w, b), 0) for x [N, in]. NaN propagates, the derivative at 0 is 0. The gradient needs x,
 /// w and y.

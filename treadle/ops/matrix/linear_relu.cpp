@@ -3,18 +3,10 @@
 #include "treadle/ops/pointwise/with_relu.h"
 
 namespace treadle {
-namespace {
-
-struct Linear {
-  static constexpr const char* kName = "linear";
-};
-
-}  // namespace
-
 namespace ops {
 
 void register_linear_relu(Registry& registry) {
-  with_relu::add<Linear>(registry, "linear_relu", "y[n,o] = max(Σ_i x[n,i] · w[o,i] + b[o], 0)", nullptr);
+  with_relu::add(registry, "linear_relu", "y[n,o] = max(Σ_i x[n,i] · w[o,i] + b[o], 0)", linear_op, nullptr);
 }
 
 }  // namespace ops

@@ -1,8 +1,9 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
-#include "treadle/graph/select.h"
 #include "treadle/ops/matrix/linear.h"
+#include "treadle/ops/matrix/matmul.h"
+#include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/reduce/reduce_options.h"
 
 namespace treadle {
@@ -100,26 +101,16 @@ TensorView transposed(TensorView matrix) {
   return matrix;
 }
 
-/// dw by the device's matrix product, db by its sum: where libraries are faster than anything fused. The
-/// product's result lies row by row, being dw or its transpose.
-template <DeviceKind device>
-void run_in_two_steps(const Call& call) {
-  static const Op &matmul = op_named("matmul"), &sum = op_named("sum");
-  static const Attributes none, over_batch = Attributes::of(ReduceOptions{.axes = {0}});
+/// dw by the matrix product, db by the sum: where libraries are faster than anything fused. The product's
+/// result lies row by row, being dw or its transpose.
+void compose(const Composition& call) {
+  static const Attributes over_batch = Attributes::of(ReduceOptions{.axes = {0}});
   const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
-  const bool by_input = call.options<LinearWeightGradientOptions>().transposed;
-  const TensorView operands[] = {transposed(by_input ? x : dy), by_input ? dy : x};
-  const TensorView result = by_input ? transposed(dw) : dw;
-  const Call product{operands, {&result, 1}, none, call.stream, call.scratch};
-  if (dw.numel() > 0) select_variant(matmul, product, device).run(product);
-  if (call.outputs.size() < 2) return;
-  const Call total{{&dy, 1}, call.outputs.subspan(1), over_batch, call.stream, call.scratch};
-  select_variant(sum, total, device).run(total);
-}
-
-void add_two_steps(Registry& registry, DeviceKind device, void (*run)(const Call&)) {
-  registry.add_variant("linear_weight_gradient",
-                       {.name = "two_steps", .device = device, .run = run, .preference = 10});
+  if (call.options<LinearWeightGradientOptions>().transposed)
+    call.run(matmul_op(), {transposed(x), dy}, {transposed(dw)});
+  else
+    call.run(matmul_op(), {transposed(dy), x}, {dw});
+  if (call.outputs().size() > 1) call.run(sum_op(), {dy}, {call.output(1)}, over_batch);
 }
 
 }  // namespace
@@ -132,12 +123,10 @@ void register_linear_weight_gradient(Registry& registry) {
                 .options = &schema_of<LinearWeightGradientOptions>(),
                 .infer = infer,
                 .reference = reference,
+                .compose = compose,
                 .cases = cases,
                 .error = error,
                 .operations = for_each_pair_of_columns()});
-  add_two_steps(registry, DeviceKind::cpu, run_in_two_steps<DeviceKind::cpu>);
-  add_two_steps(registry, DeviceKind::simt, run_in_two_steps<DeviceKind::simt>);
-  add_two_steps(registry, DeviceKind::cuda, run_in_two_steps<DeviceKind::cuda>);
 }
 
 }  // namespace ops

@@ -288,10 +288,12 @@ Tensor reduce(const Op& op, const Tensor& x, const Dims& axes, bool keep_axes) {
 
 }  // namespace
 
-Tensor sum(const Tensor& x, const Dims& axes, bool keep_axes) {
+const Op& sum_op() {
   static const Op& op = op_named("sum");
-  return reduce(op, x, axes, keep_axes);
+  return op;
 }
+
+Tensor sum(const Tensor& x, const Dims& axes, bool keep_axes) { return reduce(sum_op(), x, axes, keep_axes); }
 
 Tensor mean(const Tensor& x, const Dims& axes, bool keep_axes) {
   static const Op& op = op_named("mean");

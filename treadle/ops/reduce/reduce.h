@@ -5,9 +5,13 @@
 
 namespace treadle {
 
+struct Op;
+
 /// Sums over `axes` (negative count from the end; none means all). With `keep_axes` they stay as extents
 /// of 1. Integers sum in i64. An empty sum is 0. Throws ShapeError for an axis out of range or named twice.
 TREADLE_API Tensor sum(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
+/// The op itself.
+TREADLE_API const Op& sum_op();
 /// Sum divided by the number of elements, NaN for none; throws DTypeError unless x is floating.
 TREADLE_API Tensor mean(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
 /// Largest element; NaN propagates; the gradient goes to the first maximum. Throws ShapeError when there is

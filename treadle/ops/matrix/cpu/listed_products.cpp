@@ -58,9 +58,13 @@ constexpr int64_t kLanes = int64_t(hn::MaxLanes(Floats{}));
 constexpr int64_t kStrip = 8 * kLanes;  ///< floats from row to row of packed rows
 constexpr int kSums = 8;                ///< vectors of sums: enough to hide the latency of multiply-adds
 
-/// Appends the elements of x that are not zero; element k meets the row at k·step. Writes up to kSlack
-/// entries beyond the end.
-HWY_INLINE void append_nonzero(const float* HWY_RESTRICT x, int64_t count, int64_t step, List& list) {
+/// Which elements of x are listed: those that are not zero, or those that an open ReLU gave; NaN is of both.
+enum class Listed { nonzero, open };
+
+/// Appends those elements of x; element k meets the row at k·step. Writes up to kSlack entries beyond the
+/// end.
+template <Listed kind = Listed::nonzero>
+HWY_INLINE void append_listed(const float* HWY_RESTRICT x, int64_t count, int64_t step, List& list) {
   const Floats d;
   const hn::RebindToSigned<Floats> di;
   int64_t k = 0, size = list.count;
@@ -68,14 +72,14 @@ HWY_INLINE void append_nonzero(const float* HWY_RESTRICT x, int64_t count, int64
   const auto ahead = hn::Set(di, int32_t(step * kLanes));
   for (; k + kLanes <= count; k += kLanes) {
     const auto values = hn::LoadU(d, x + k);
-    // Not Ne(), which is false for NaN.
-    const auto nonzero = hn::Not(hn::Eq(values, hn::Zero(d)));
-    size += store_listed(values, offsets, nonzero, list.values + size, list.offsets + size);
+    // Not what is left out, as comparisons are false for NaN.
+    const auto left_out = kind == Listed::open ? hn::Le(values, hn::Zero(d)) : hn::Eq(values, hn::Zero(d));
+    size += store_listed(values, offsets, hn::Not(left_out), list.values + size, list.offsets + size);
     offsets = hn::Add(offsets, ahead);
   }
   for (; k < count; ++k) {
     list.offsets[size] = int32_t(k * step), list.values[size] = x[k];
-    size += x[k] != 0;
+    size += !(kind == Listed::open ? x[k] <= 0 : x[k] == 0);
   }
   list.count = size;
 }
@@ -193,7 +197,7 @@ void multiply_rows_of_x(const ListedProduct& p, int64_t first, int64_t rows, flo
     const Pass pass{k, std::min(Depth, p.in - k), k == 0, k + Depth >= p.in};
     for (int64_t n = 0; n < rows; ++n) {
       lists[n].count = 0;
-      append_nonzero(p.x + (first + n) * p.x_row + k, pass.depth, Pack ? kStrip : p.w_row, lists[n]);
+      append_listed(p.x + (first + n) * p.x_row + k, pass.depth, Pack ? kStrip : p.w_row, lists[n]);
       if constexpr (Pack)
         pad_list(lists[n], pass.depth * kStrip);
       else
@@ -224,7 +228,7 @@ void multiply_listed(const ListedProduct& p, float* scratch) {
 
 // ---- Lists by input ---------------------------------------------------------------------------------------
 
-/// For each of a group of inputs, the elements of x that are not zero.
+/// For each of a group of inputs, the elements of x that are listed.
 struct Lists {
   float* columns;  ///< those of x, as rows
   int64_t row;     ///< floats per column
@@ -240,12 +244,13 @@ struct Lists {
 };
 
 /// Lists columns [first, first + count) of x.
+template <Listed kind = Listed::nonzero>
 HWY_INLINE void list_columns(const ListedGradient& p, int64_t first, int64_t count, int64_t step,
                              Lists& lists) {
   transpose(p.N, count, p.x + first, p.x_row, lists.columns, lists.row);
   for (int64_t i = 0; i < count; ++i) {
     lists.list[i].count = 0;
-    append_nonzero(lists.columns + i * lists.row, p.N, step, lists.list[i]);
+    append_listed<kind>(lists.columns + i * lists.row, p.N, step, lists.list[i]);
   }
 }
 
@@ -302,7 +307,7 @@ void weight_gradient_of_row(const ListedGradient& p, const ListedTarget& target,
     if (!target.update)
       for (int64_t i = 0; i < depth; ++i) std::fill_n(w + i * target.w_row, p.out, 0.0f);
     list.count = 0;
-    append_nonzero(p.x + k, depth, target.w_row, list);
+    append_listed(p.x + k, depth, target.w_row, list);
     repeat_last(list, kRowsAhead);
     for (int64_t e = 0; e < list.count; ++e) {
       float* row = w + list.offsets[e];
@@ -385,7 +390,7 @@ void input_gradient_block(const ListedGradient& p, const Block& block, const flo
   dx += block.n * dx_row;
   for (int64_t k = block.k; k < block.k + block.inputs; k += kGroup) {
     const int64_t count = std::min(kGroup, block.k + block.inputs - k);
-    list_columns(part, k, count, 1, lists);
+    list_columns<Listed::open>(part, k, count, 1, lists);
     for (int64_t n = 0; n < block.rows; ++n) std::fill_n(dx + n * dx_row + k, count, 0.0f);
     for (int64_t i = 0; i < count; ++i) {
       List& list = lists.list[i];
@@ -410,7 +415,7 @@ void input_gradient_row(const ListedGradient& p, int64_t n, const float* w, int6
   std::fill_n(dx, p.in, 0.0f);
   for (int64_t k = 0; k < p.in; k += kFewDepth, w += kFewDepth * w_row) {
     list.count = 0;
-    append_nonzero(p.x + n * p.x_row + k, std::min(kFewDepth, p.in - k), 1, list);
+    append_listed<Listed::open>(p.x + n * p.x_row + k, std::min(kFewDepth, p.in - k), 1, list);
     if (list.count == 0) continue;
     std::fill_n(list.offsets + list.count, 3 + 4, list.offsets[list.count - 1]);
     for (int64_t e = 0; e < list.count; e += 4) {

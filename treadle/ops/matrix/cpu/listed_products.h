@@ -39,7 +39,7 @@ struct ListedGradient {
 /// Floats of scratch for either gradient.
 int64_t listed_gradient_scratch(int64_t N, int64_t out);
 
-/// dx [N,in] = dy · wᵀ where x is not zero, else 0.
+/// dx [N,in] = dy · wᵀ where x is positive or NaN, else 0.
 void listed_input_gradient(const ListedGradient& gradient, const float* w, int64_t w_row, float* dx,
                            int64_t dx_row, float* scratch);
 

@@ -1,6 +1,5 @@
 /// Kernels of the ops around linear, without matrix tiles: for layers so small that one launch counts.
 #include "treadle/ops/device_variant.h"
-#include "treadle/ops/matrix/linear_input_gradient_call.h"
 #include "treadle/ops/matrix/linear_options.h"
 #include "treadle/ops/matrix/linear_update_operands.h"
 #include "treadle/ops/matrix/matrix_product.h"
@@ -79,41 +78,31 @@ __global__ void linear_sgd_update_naive(LinearUpdateOperands p, double weight_de
   target = static_cast<T>(parameter);
 }
 
-/// An input of linear_input_gradient as its kernels see it: dx is only wanted where it is not zero.
+/// An input of linear_input_gradient as its kernel sees it: the result of a ReLU.
 template <class T>
-struct InputMask {
+struct ReluResult {
   const T* x;
   int64_t row, column;
 
-  __device__ bool is_zero(int64_t n, int64_t i) const {
-    return static_cast<Compute<T>>(x[n * row + i * column]) == Compute<T>(0);
+  __device__ bool is_closed(int64_t n, int64_t i) const {
+    return static_cast<Compute<T>>(x[n * row + i * column]) <= Compute<T>(0);
   }
 };
 
 /// One thread per element of dx, threads of a warp along a row of dx: one element of x read, and where it is
-/// not zero 2·K elements of dy and w, those of dy by the whole warp at once.
+/// open 2·K elements of dy and w, those of dy by the whole warp at once.
 template <class T>
-__global__ void linear_input_gradient_naive(MatrixProduct p, InputMask<T> mask) {
+__global__ void linear_input_gradient_naive(MatrixProduct p, ReluResult<T> relu) {
   const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (index >= p.M * p.N) return;
   const int64_t n = index / p.N, i = index % p.N;
   Compute<T> sum = 0;
-  if (!mask.is_zero(n, i)) {
+  if (!relu.is_closed(n, i)) {
     const T *dy = static_cast<const T*>(p.a) + n * p.a_row, *w = static_cast<const T*>(p.b) + i * p.b_column;
     for (int64_t o = 0; o < p.K; ++o)
       sum += static_cast<Compute<T>>(dy[o * p.a_column]) * static_cast<Compute<T>>(w[o * p.b_row]);
   }
   static_cast<T*>(p.c)[n * p.c_row + i * p.c_column] = static_cast<T>(sum);
-}
-
-/// The same threads, where dx holds all products already: one element of x read, and a zero written where it
-/// is zero.
-template <class T>
-__global__ void linear_input_gradient_two_steps(MatrixProduct p, InputMask<T> mask) {
-  const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (index >= p.M * p.N) return;
-  const int64_t n = index / p.N, i = index % p.N;
-  if (mask.is_zero(n, i)) static_cast<T*>(p.c)[n * p.c_row + i * p.c_column] = static_cast<T>(Compute<T>(0));
 }
 
 void run_linear_relu(const Call& call) {
@@ -148,7 +137,7 @@ void run_sgd_update(const Call& call) {
 }
 
 template <class T>
-InputMask<T> input_mask(const Call& call) {
+ReluResult<T> relu_result(const Call& call) {
   const TensorView& x = call.input(2);
   return {x.as<T>(), x.strides[0], x.strides[1]};
 }
@@ -158,17 +147,7 @@ void run_input_gradient(const Call& call) {
   with_floating_device_type(p.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     launch<linear_input_gradient_naive<T>, independent>(stream_of(call), blocks_for(p.M * p.N), kThreads, 0,
-                                                        p, input_mask<T>(call));
-  });
-}
-
-void run_input_gradient_in_two_steps(const Call& call) {
-  run_whole_input_gradient(call, kDevice);
-  const MatrixProduct p = matmul_product(call);
-  with_floating_device_type(p.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    launch<linear_input_gradient_two_steps<T>, independent>(stream_of(call), blocks_for(p.M * p.N), kThreads,
-                                                            0, p, input_mask<T>(call));
+                                                        p, relu_result<T>(call));
   });
 }
 
@@ -181,9 +160,6 @@ void register_matrix_cuda_linear(Registry& registry) {
   add_variant(registry, "linear_sgd_update", {.name = "naive", .device = kDevice, .run = run_sgd_update});
   add_variant(registry, "linear_input_gradient",
               {.name = "naive", .device = kDevice, .run = run_input_gradient});
-  add_variant(
-      registry, "linear_input_gradient",
-      {.name = "two_steps", .device = kDevice, .run = run_input_gradient_in_two_steps, .preference = 10});
 }
 
 }  // namespace treadle::TREADLE_TARGET

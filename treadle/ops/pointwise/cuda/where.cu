@@ -20,8 +20,8 @@ void run_where(const Call& call) {
   with_device_type(call.output().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     launch<where_naive<T>, independent>(stream_of(call), blocks_for(nest.numel), kThreads, 0, nest,
-                                          call.input(0).as<bool>(), call.input(1).as<T>(),
-                                          call.input(2).as<T>(), call.output().as<T>());
+                                        call.input(0).as<bool>(), call.input(1).as<T>(),
+                                        call.input(2).as<T>(), call.output().as<T>());
   });
 }
 
