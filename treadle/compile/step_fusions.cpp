@@ -27,14 +27,18 @@ bool apply_once(const StepFusion& fusion, StepEditor& graph, std::vector<std::st
   return false;
 }
 
+/// Each may make room for another; the first that fits anywhere is taken, hence the last ones when no other does.
+bool apply_any(StepEditor& graph, std::vector<std::string>& applied) {
+  for (const StepFusion& fusion : registry().step_fusions())
+    if (!is_ruled_out(fusion) && apply_once(fusion, graph, applied)) return true;
+  return false;
+}
+
 }  // namespace
 
 void fuse_steps(Program& program, const Recorder& recorder) {
   StepEditor graph(program, recorder);
-  for (const StepFusion& fusion : registry().step_fusions()) {
-    if (is_ruled_out(fusion)) continue;
-    while (apply_once(fusion, graph, program.fusions)) {
-    }
+  while (apply_any(graph, program.fusions)) {
   }
   move_updates_early(program);
 }

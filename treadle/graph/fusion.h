@@ -49,6 +49,8 @@ struct StepFusion {
   /// Looks at the step `at`, a call of ops[0]; where the pattern begins there, changes the graph and returns
   /// what was done, such as "matmul + relu_gradient → linear_input_gradient".
   std::function<std::optional<std::string>(StepGraph& graph, size_t at)> fuse;
+  /// Takes what the others leave: tried when none of them fits any more.
+  bool last = false;
 };
 
 }  // namespace treadle

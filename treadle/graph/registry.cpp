@@ -68,6 +68,8 @@ void Registry::finish() {
   std::stable_sort(
       chain_fusions_.begin(), chain_fusions_.end(),
       [](const ChainFusion& a, const ChainFusion& b) { return a.chain.size() > b.chain.size(); });
+  std::stable_partition(step_fusions_.begin(), step_fusions_.end(),
+                        [](const StepFusion& fusion) { return !fusion.last; });
 }
 
 namespace detail {

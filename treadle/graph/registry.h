@@ -38,8 +38,8 @@ class TREADLE_API Registry {
   bool contains(const std::string& name) const;
   /// Sorted by name.
   std::vector<const Op*> ops() const;
-  /// Attaches variants that were registered before their op, and sorts by preference, chains by length.
-  /// Throws for unknown ops.
+  /// Attaches variants that were registered before their op, and sorts: variants by preference, chains by
+  /// length, last fusions behind the others. Throws for unknown ops.
   void finish();
 
  private:

@@ -74,6 +74,7 @@ endfunction()
 
 set(stems)
 set(declared)
+set(all_functions)
 foreach(header ${headers})
   cmake_path(GET header STEM stem)
   list(APPEND stems ${stem})
@@ -95,6 +96,10 @@ foreach(header ${headers})
         string(APPEND declarations_of_header "  pointwise::declare_comparison<${struct}>(registry);\n")
       endif()
       string(APPEND loops_of_header "  function_rows::add<${struct}>(registry);\n")
+      list(APPEND all_functions ${struct})
+      if(kind STREQUAL "Unary")
+        list(APPEND all_functions GradientOf<${struct}>)
+      endif()
       string(APPEND kernels_of_${stem} "  pointwise::add_function<treadle::${struct}>(registry);\n")
     endforeach()
   endforeach()
@@ -149,6 +154,24 @@ namespace treadle {
 struct Op;
 
 @declared@
+}  // namespace treadle
+]] @ONLY)
+
+list(TRANSFORM stems REPLACE "(.+)" "#include \"treadle/ops/pointwise/functions/\\1.h\"" OUTPUT_VARIABLE includes)
+list(JOIN includes "\n" includes)
+list(JOIN all_functions ", " all_functions)
+file(CONFIGURE OUTPUT ${generated}/all_functions.h CONTENT [[/// Generated from treadle/ops/pointwise/functions: all of them.
+#pragma once
+
+@includes@
+
+namespace treadle {
+
+template <class... F>
+struct FunctionList {};
+
+using AllFunctions = FunctionList<@all_functions@>;
+
 }  // namespace treadle
 ]] @ONLY)
 

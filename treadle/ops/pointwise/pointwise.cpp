@@ -254,6 +254,7 @@ void register_pointwise(Registry& registry) {
                 .saves = {{Saved::input, 0}},
                 .cases = where_cases,
                 .operations = for_each_output(1)});
+  add_to_chains(registry, "where");
   registry.set_clone([](const Tensor& x) { return treadle::clone(x); });
   registry.set_accumulate([](const Tensor& a, const Tensor& b) { return treadle::add(a, b); });
 }

@@ -7,6 +7,7 @@
 
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/pointwise/pointwise_chain.h"
 #include "treadle/ops/pointwise/pointwise_function.h"
 
 namespace treadle::pointwise {
@@ -116,6 +117,8 @@ void declare_unary(Registry& registry) {
                 .cases = cases<Gradient>,
                 .error = error<Gradient>,
                 .operations = for_each_output(2)});
+  add_to_chains(registry, F::kName);
+  add_to_chains(registry, gradient_name<F>());
 }
 
 using GradientRule = std::vector<Tensor> (*)(const GradientContext&);
@@ -133,6 +136,7 @@ void declare_binary(Registry& registry, GradientRule gradient, std::vector<Saved
                 .error = error<F>,
                 .operations = for_each_output(1),
                 .bench_cases = bench_cases<F>});
+  add_to_chains(registry, F::kName);
 }
 
 template <class F>
@@ -144,6 +148,7 @@ void declare_comparison(Registry& registry) {
                 .reference = reference<F>,
                 .cases = comparison_cases<F>,
                 .operations = for_each_output(1)});
+  add_to_chains(registry, F::kName);
 }
 
 /// The typed function of a unary op.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "treadle/graph/variant.h"
+#include "treadle/ops/pointwise/cpu/block_functions.h"
 #include "treadle/ops/pointwise/pointwise_function.h"
 #include "treadle/ops/strided_operands.h"
 
@@ -61,9 +62,24 @@ void run(const Call& call) {
     with_floating_type(dtype, run);
 }
 
+/// The same in a chain.
+template <class F>
+void run_block(DType dtype, const Attributes& attributes, const void* const* operands, void* result,
+               int64_t count) {
+  const F f = attributes ? attributes.as<F>() : F{};
+  with_floating_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* sources[F::kOperands];
+    for (int k = 0; k < F::kOperands; ++k) sources[k] = static_cast<const T*>(operands[k]);
+    run_row(f, sources, static_cast<ResultOf<F, T>*>(result), count,
+            std::make_index_sequence<F::kOperands>{});
+  });
+}
+
 template <class F>
 void add(Registry& registry, const std::string& op) {
   add_variant(registry, op.c_str(), {.name = "loop", .device = DeviceKind::cpu, .run = run<F>});
+  add_block_function(op, run_block<F>);
 }
 
 /// Adds the variant of a function, and that of its gradient.

@@ -20,12 +20,22 @@ void run_where(const Call& call) {
   });
 }
 
+void run_block(DType dtype, const Attributes&, const void* const* operands, void* result, int64_t count) {
+  with_floating_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const bool* condition = static_cast<const bool*>(operands[0]);
+    const T *a = static_cast<const T*>(operands[1]), *b = static_cast<const T*>(operands[2]);
+    for (int64_t i = 0; i < count; ++i) static_cast<T*>(result)[i] = condition[i] ? a[i] : b[i];
+  });
+}
+
 }  // namespace
 
 namespace ops {
 
 void register_pointwise_cpu_where(Registry& registry) {
   add_variant(registry, "where", {.name = "loop", .device = DeviceKind::cpu, .run = run_where});
+  add_block_function("where", run_block);
 }
 
 }  // namespace ops

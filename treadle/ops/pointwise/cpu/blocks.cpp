@@ -1,0 +1,127 @@
+/// Chains on the cpu device: block by block, each step in a loop that vectorises, results in between in the
+/// cache.
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+#include "treadle/ops/pointwise/chain_nest.h"
+#include "treadle/ops/pointwise/cpu/block_functions.h"
+
+namespace treadle {
+namespace {
+
+constexpr int64_t kBlock = 1024;  ///< elements: a few operands and results of f32 fit the first cache
+
+/// Copies elements [begin, begin + count) of the nest; E has their size.
+template <class E>
+void gather(const ChainNest& nest, int input, const void* source, int64_t begin, int64_t count, void* block) {
+  const int inner = nest.rank - 1;
+  const int64_t extent = nest.shape[inner], stride = nest.strides[input + 1][inner];
+  E* target = static_cast<E*>(block);
+  for (const int64_t end = begin + count; begin < end;) {
+    int64_t offsets[PointwiseChain::kMostInputs + 1];
+    nest.offsets(begin, offsets);
+    const E* row = static_cast<const E*>(source) + offsets[input + 1];
+    const int64_t length = std::min(end - begin, extent - begin % extent);
+    for (int64_t i = 0; i < length; ++i) target[i] = row[i * stride];
+    target += length, begin += length;
+  }
+}
+
+void gather(size_t size, const ChainNest& nest, int input, const void* source, int64_t begin, int64_t count,
+            void* block) {
+  if (size == 1) return gather<uint8_t>(nest, input, source, begin, count, block);
+  if (size == 2) return gather<uint16_t>(nest, input, source, begin, count, block);
+  if (size == 4) return gather<uint32_t>(nest, input, source, begin, count, block);
+  gather<uint64_t>(nest, input, source, begin, count, block);
+}
+
+/// A call of a chain, the same for all threads.
+class ChainCall {
+ public:
+  explicit ChainCall(const Call& call)
+      : call_(call),
+        chain_(call.options<PointwiseChain>()),
+        nest_(chain_nest(call)),
+        dtype_(call.input(0).dtype) {
+    for (int k = 0; k < chain_.inputs(); ++k) lies_[k] = lie_of(nest_, k);
+    for (size_t i = 0; i < chain_.steps().size(); ++i)
+      functions_[i] = block_function_of(chain_.steps()[i].op);
+  }
+
+  int64_t numel() const { return nest_.numel; }
+  int64_t step_count() const { return int64_t(chain_.steps().size()); }
+  size_t blocks() const { return size_t(chain_.inputs() + chain_.slot_count()); }
+
+  /// Elements [begin, end); `memory` holds blocks() blocks.
+  void run(int64_t begin, int64_t end, std::byte* memory) const {
+    const void* values[PointwiseChain::kMostInputs + PointwiseChain::kMostSteps];
+    for (int k = 0; k < chain_.inputs(); ++k)
+      if (lies_[k] == Lie::constant) values[k] = read(k, begin, std::min(kBlock, end - begin), memory);
+    for (; begin < end; begin += kBlock) {
+      const int64_t count = std::min(kBlock, end - begin);
+      for (int k = 0; k < chain_.inputs(); ++k)
+        if (lies_[k] != Lie::constant) values[k] = read(k, begin, count, memory);
+      compute(begin, count, values, memory);
+    }
+  }
+
+ private:
+  static std::byte* block(std::byte* memory, int number) {
+    return memory + number * kBlock * int64_t(sizeof(double));
+  }
+
+  const void* read(int input, int64_t begin, int64_t count, std::byte* memory) const {
+    const TensorView& x = call_.input(input);
+    const size_t size = size_of(x.dtype);
+    if (lies_[input] == Lie::alike) return static_cast<const std::byte*>(x.data) + size_t(begin) * size;
+    std::byte* copy = block(memory, input);
+    gather(size, nest_, input, x.data, begin, count, copy);
+    return copy;
+  }
+
+  void compute(int64_t begin, int64_t count, const void** values, std::byte* memory) const {
+    const auto& steps = chain_.steps();
+    const TensorView& y = call_.output();
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const void* operands[3];
+      for (size_t k = 0; k < steps[i].operands.size(); ++k) operands[k] = values[steps[i].operands[k]];
+      void* result = i + 1 < steps.size()
+                         ? block(memory, chain_.inputs() + chain_.slots()[i])
+                         : static_cast<std::byte*>(y.data) + size_t(begin) * size_of(y.dtype);
+      functions_[i](dtype_, steps[i].attributes, operands, result, count);
+      values[chain_.inputs() + int(i)] = result;
+    }
+  }
+
+  const Call& call_;
+  const PointwiseChain& chain_;
+  const ChainNest nest_;
+  const DType dtype_;
+  Lie lies_[PointwiseChain::kMostInputs];
+  BlockFunction functions_[PointwiseChain::kMostSteps];
+};
+
+void run_blocks(const Call& call) {
+  constexpr int64_t kElementSteps = 16384;  // worth a thread
+  const ChainCall chain(call);
+  parallel_for(chain.numel(), std::max<int64_t>(kElementSteps / chain.step_count(), 1),
+               [&](int64_t begin, int64_t end) {
+                 const std::unique_ptr<double[]> memory(new double[chain.blocks() * kBlock]);
+                 chain.run(begin, end, reinterpret_cast<std::byte*>(memory.get()));
+               });
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_pointwise_cpu_blocks(Registry& registry) {
+  add_variant(registry, "pointwise_chain",
+              {.name = "blocks", .device = DeviceKind::cpu, .run = run_blocks, .when = [](const Call& call) {
+                 return call.options<PointwiseChain>().fits();
+               }});
+}
+
+}  // namespace ops
+}  // namespace treadle
