@@ -75,7 +75,7 @@ SELF_TEST = {
     "cli/engines.cpp": ('"library"', False),
     "cli/views.cpp": ('"reshape"', True),
     "treadle/kernels/pointwise_functions.h": ('  static constexpr const char *kName = "relu",', False),
-    "treadle/compile/fusions.cpp": ('if (step.op->name == "matmul") fuse();', True),
+    "treadle/compile/declared_fusions.cpp": ('if (step.op->name == "matmul") fuse();', True),
     "treadle/compile/gradients.cpp": ('op_named("relu_gradient")', True),
     "cli/bench_op.cpp": ('      {"relu", "4M", {{1 << 22}}, {}},', True),
     "cli/models.cpp": ('{"model", model.name}', False),

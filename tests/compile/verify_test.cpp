@@ -36,7 +36,7 @@ void expect_refused(const std::string& part, const std::function<void(Program&)>
 }
 
 /// The value that the first step makes.
-ProgramValue& first_result(Program& program) { return program.values[size_t(program.steps[0].outputs[0])]; }
+GraphValue& first_result(Program& program) { return program.values[size_t(program.steps[0].outputs[0])]; }
 
 TEST(Verify, TakesASoundProgram) {
   EXPECT_EQ(refusal([](Program&) {}), "not refused");

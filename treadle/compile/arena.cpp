@@ -6,7 +6,7 @@ namespace treadle {
 namespace {
 
 bool lies_in_arena(const ProgramBuffer& buffer) {
-  return buffer.kind == ProgramBuffer::Kind::arena && buffer.first >= 0;
+  return buffer.kind == ProgramBuffer::Kind::result && buffer.first >= 0;
 }
 
 bool is_lower(const ProgramBuffer* a, const ProgramBuffer* b) { return a->offset < b->offset; }

@@ -1,7 +1,7 @@
 /// Updates in place as soon as nobody reads what was there before.
 #pragma once
 
-#include "treadle/compile/program.h"
+#include "treadle/graph/step_graph.h"
 
 namespace treadle {
 
@@ -11,6 +11,6 @@ namespace treadle {
 /// A replay that fails before its first update leaves everything as it was, so updates stay behind every step
 /// that may fail for the numbers it is given: one with labels or positions as an operand. An argument is
 /// taken to share no memory with the parameters that the program updates.
-void move_updates_early(Program& program);
+void move_updates_early(StepGraph& graph);
 
 }  // namespace treadle

@@ -58,7 +58,7 @@ bool CapturedTensor::has_moved() const {
 
 Entry::Entry(std::span<const Tensor> arguments, FunctionRecording recording, Pins pinned, bool fuse)
     : signature(CallSignature::of(arguments)), pins(std::move(pinned)), recorded(std::move(recording)) {
-  const Recorder& recorder = *recorded.recorder;
+  Recorder& recorder = *recorded.recorder;
   program = build_program(recorder, recorded.results, int(arguments.size()), fuse);
   verify_program(*program);
   written_ = program->captured_writes().storages;

@@ -22,7 +22,7 @@ void KeptBlock::find_sources(std::initializer_list<int> inputs) {
     if (size_t(input) >= values.size() || values[size_t(input)] == kNoValue) continue;
     const ProgramBuffer& buffer = program_->buffer_of(values[size_t(input)]);
     const Storage* storage = buffer.storage.get();
-    if (buffer.kind != ProgramBuffer::Kind::captured || writes_into(*program_, storage)) {
+    if (!buffer.is_fixed() || writes_into(*program_, storage)) {
       possible_ = false;
       return;
     }

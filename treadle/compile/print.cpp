@@ -22,13 +22,15 @@ std::string buffer_text(const Program& program, int buffer) {
   const ProgramBuffer& b = program.buffers[size_t(buffer)];
   switch (b.kind) {
     case Kind::input:
-      return b.number < program.arguments ? fmt::format("input {}", b.number)
-                                          : fmt::format("gradient {}", b.number - program.arguments);
+      return fmt::format("input {}", b.number);
+    case Kind::gradient:
+      return fmt::format("gradient {}", b.number);
     case Kind::numbers:
       return fmt::format("numbers {}", b.number);
     case Kind::output:
       return fmt::format("result {}", b.number);
     case Kind::captured:
+    case Kind::constant:
       return fmt::format("captured {}", buffer);
     default:
       return fmt::format("+{}", b.offset);
@@ -37,7 +39,7 @@ std::string buffer_text(const Program& program, int buffer) {
 
 std::string operand_text(const Program& program, int value) {
   if (value == kNoValue) return "none";
-  const ProgramValue& v = program.values[size_t(value)];
+  const GraphValue& v = program.values[size_t(value)];
   return fmt::format("{}:{}", buffer_text(program, v.buffer), v.spec.shape);
 }
 

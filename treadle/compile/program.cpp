@@ -1,133 +1,44 @@
 #include "treadle/compile/program.h"
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
-#include "treadle/compile/arena.h"
-#include "treadle/compile/fusions.h"
-#include "treadle/compile/step_fusions.h"
-#include "treadle/core/error.h"
+#include "treadle/compile/dead_steps.h"
+#include "treadle/compile/declared_fusions.h"
+#include "treadle/compile/early_updates.h"
+#include "treadle/compile/forward_fusions.h"
+#include "treadle/compile/plan.h"
 #include "treadle/graph/op.h"
+#include "treadle/graph/registry.h"
 
 namespace treadle {
 namespace {
 
-using Kind = ProgramBuffer::Kind;
+using Kind = GraphBuffer::Kind;
 
 /// What the function makes of a leaf's gradient.
 struct ChangedGradient {
   IntrusivePtr<AutogradState> leaf;
-  Tensor now;
+  int now;
   bool reads_before;  ///< it follows from the gradient that was there before
 };
 
-/// Turns a recording's list into a program.
+/// Turns a recording into a program.
 class Builder {
  public:
-  Builder(const Recorder& recorder, const std::vector<Tensor>& outputs, int arguments,
-          const std::vector<ChangedGradient>& gradients, std::vector<std::string> fusions, bool fuse)
-      : recorder_(recorder), program_(std::make_unique<Program>()) {
+  Builder(const Recorder& recorder, int arguments, std::vector<std::string> fusions)
+      : recorder_(recorder), graph_(recorder.graph()), program_(std::make_unique<Program>()) {
     program_->fusions = std::move(fusions);
     program_->arguments = arguments;
     program_->gradient_inputs = recorder.gradient_leaves();
     program_->numbers = recorder.numbers();
     program_->host_work = recorder.host_work();
-    add_buffers_and_values();
-    add_steps();
-    for (const Tensor& tensor : outputs) program_->outputs.push_back(output_of(tensor));
-    add_gradients(gradients);
-    if (fuse) fuse_steps(*program_, recorder);
-    remove_dead_steps();
-    find_device();
-    find_lifetimes();
-    program_->statistics.arena_bytes = plan_arena(program_->buffers);
-    count_bytes();
+    note_leaves();
+    keep_steps_that_run();
   }
 
-  std::unique_ptr<Program> take() { return std::move(program_); }
-
- private:
-  static Kind kind_of(RecordedBuffer::Kind kind) {
-    switch (kind) {
-      case RecordedBuffer::Kind::input:
-      case RecordedBuffer::Kind::gradient:
-        return Kind::input;
-      case RecordedBuffer::Kind::numbers:
-        return Kind::numbers;
-      case RecordedBuffer::Kind::result:
-        return Kind::arena;
-      default:
-        return Kind::captured;
-    }
-  }
-
-  void add_buffer(const RecordedBuffer& buffer) {
-    const Kind kind = kind_of(buffer.kind);
-    const int before = buffer.kind == RecordedBuffer::Kind::gradient ? program_->arguments : 0;
-    program_->buffers.push_back({kind, kind == Kind::captured ? buffer.storage : IntrusivePtr<Storage>(),
-                                 before + buffer.number, buffer.storage->bytes()});
-  }
-
-  void add_buffers_and_values() {
-    for (const RecordedBuffer& buffer : recorder_.buffers()) add_buffer(buffer);
-    for (const RecordedValue& value : recorder_.values())
-      program_->values.push_back({value.buffer, value.offset, value.spec});
-  }
-
-  bool is_empty(const RecordedStep& step) const {
-    for (int value : step.outputs)
-      if (value != kNoValue && program_->values[value].spec.shape.numel() > 0) return false;
-    return true;
-  }
-
-  void add_steps() {
-    for (const RecordedEvent& event : recorder_.events()) {
-      auto* step = std::get_if<RecordedStep>(&event);
-      if (!step) continue;
-      note_leaves(*step);
-      ++program_->statistics.recorded_ops;
-      if (step->op->direct || is_empty(*step)) continue;
-      program_->steps.push_back({*step});
-    }
-  }
-
-  int output_number(int value) {
-    ProgramBuffer& buffer = program_->buffers[program_->values[value].buffer];
-    if (buffer.kind == Kind::arena) {
-      buffer.kind = Kind::output;
-      buffer.number = program_->output_buffers++;
-    }
-    return value;
-  }
-
-  ProgramOutput output_of(const Tensor& tensor) {
-    ProgramOutput output;
-    if (!tensor.defined()) return output;
-    output.value = output_number(value_of(tensor));
-    const ProgramBuffer& buffer = program_->buffer_of(output.value);
-    if (buffer.kind == Kind::captured) output.existing = buffer.storage;
-    if (buffer.kind == Kind::input) output.input = buffer.number;
-    return output;
-  }
-
-  int value_of(const Tensor& tensor) {
-    int value = const_cast<Recorder&>(recorder_).value_of(tensor);
-    while (program_->values.size() <= size_t(value)) add_late_value();
-    return value;
-  }
-
-  void note_leaves(const RecordedStep& step) {
-    for (size_t i = 0; i < step.inputs.size(); ++i)
-      if (step.leaves[i]) leaf_buffers_[step.leaves[i].get()] = program_->values[step.inputs[i]].buffer;
-  }
-
-  /// A tensor that no step has seen, such as one that the function returns as it is.
-  void add_late_value() {
-    const RecordedValue& value = recorder_.values()[program_->values.size()];
-    while (program_->buffers.size() < recorder_.buffers().size())
-      add_buffer(recorder_.buffers()[program_->buffers.size()]);
-    program_->values.push_back({value.buffer, value.offset, value.spec});
+  void add_results(const std::vector<int>& values) {
+    for (int value : values) program_->outputs.push_back(output_of(value));
   }
 
   /// A gradient that an update of its leaf has used stays inside, unless the next call adds to it; others are
@@ -136,98 +47,81 @@ class Builder {
     for (const ChangedGradient& gradient : gradients) {
       auto buffer = leaf_buffers_.find(gradient.leaf.get());
       bool known = buffer != leaf_buffers_.end();
-      if (known && program_->buffers[size_t(buffer->second)].kind != Kind::captured) continue;
-      bool stays = known && gradient.now.defined() && !gradient.reads_before &&
-                   is_consumed(value_of(gradient.now), buffer->second);
+      if (known && !graph_.buffers()[size_t(buffer->second)].is_fixed()) continue;
+      bool stays = known && gradient.now != kNoValue && !gradient.reads_before &&
+                   is_consumed(gradient.now, buffer->second);
       program_->gradients.push_back(
           {stays ? ProgramOutput{} : output_of(gradient.now), gradient.leaf, gradient.reads_before});
     }
   }
 
-  /// Whether a step updates `leaf` in place with a gradient; both are buffers.
+  std::unique_ptr<Program> build(bool fuse) {
+    if (fuse) {
+      for (auto& what : apply_fusions(registry().step_fusions(), graph_)) program_->fusions.push_back(what);
+      move_updates_early(graph_);
+    }
+    remove_dead_steps(graph_);
+    plan(graph_, *program_);
+    return std::move(program_);
+  }
+
+ private:
+  void note_leaves() {
+    for (size_t i = 0; i < graph_.size(); ++i) {
+      const auto& leaves = recorder_.recorded().records[i].leaves;
+      for (size_t k = 0; k < leaves.size(); ++k)
+        if (leaves[k]) leaf_buffers_[leaves[k].get()] = graph_.buffer_of(graph_[i].inputs[k]);
+    }
+  }
+
+  bool is_empty(const Step& step) const {
+    for (int value : step.outputs)
+      if (value != kNoValue && graph_.spec(value).shape.numel() > 0) return false;
+    return true;
+  }
+
+  /// Of a call of backward() the derived steps run.
+  void keep_steps_that_run() {
+    for (size_t i = graph_.size(); i-- > 0;) {
+      const bool is_op = !recorder_.recorded().is_backward(i);
+      program_->statistics.recorded_ops += is_op;
+      if (!is_op || graph_[i].op->direct || is_empty(graph_[i])) graph_.erase(i);
+    }
+  }
+
+  ProgramOutput output_of(int value) {
+    ProgramOutput output;
+    if (value == kNoValue) return output;
+    output.value = value;
+    graph_.hand_out(value);
+    const GraphBuffer& buffer = graph_.memory_of(value);
+    if (buffer.is_fixed()) output.existing = buffer.storage;
+    output.input = program_->input_number(buffer);
+    return output;
+  }
+
+  /// Whether a step updates `leaf`, a buffer, in place with the gradient.
   bool is_consumed(int gradient, int leaf) const {
-    int buffer = program_->values[gradient].buffer;
-    for (const ProgramStep& step : program_->steps) {
-      auto lies_in = [&](int which) {
-        return
-            [this, which](int value) { return value != kNoValue && program_->values[value].buffer == which; };
-      };
-      auto written = mutated_values(step);
-      if (std::any_of(step.inputs.begin(), step.inputs.end(), lies_in(buffer)) &&
-          std::any_of(written.begin(), written.end(), lies_in(leaf)) &&
-          std::none_of(written.begin(), written.end(), lies_in(buffer)))
-        return true;
+    for (size_t reader : graph_.readers(gradient)) {
+      bool writes_leaf = false, writes_gradient = false;
+      for (int value : mutated_values(graph_[reader])) {
+        writes_leaf |= graph_.buffer_of(value) == leaf;
+        writes_gradient |= graph_.buffer_of(value) == graph_.buffer_of(gradient);
+      }
+      if (writes_leaf && !writes_gradient) return true;
     }
     return false;
   }
 
-  void remove_dead_steps() {
-    std::set<int> needed;  // buffers
-    for (size_t i = 0; i < program_->buffers.size(); ++i)
-      if (program_->buffers[i].kind != Kind::arena) needed.insert(int(i));
-    std::vector<ProgramStep> kept;
-    for (size_t i = program_->steps.size(); i-- > 0;) {
-      ProgramStep& step = program_->steps[i];
-      auto writes_needed = [&](int value) {
-        return value != kNoValue && needed.count(program_->values[value].buffer) > 0;
-      };
-      // What a step updates in place are its outputs, too.
-      if (std::none_of(step.outputs.begin(), step.outputs.end(), writes_needed)) continue;
-      for (int value : step.inputs)
-        if (value != kNoValue) needed.insert(program_->values[value].buffer);
-      kept.push_back(std::move(step));
-    }
-    program_->steps.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
-  }
-
-  /// One device runs all steps.
-  void find_device() {
-    bool found = false;
-    auto visit = [&](const ProgramStep& step, int value) {
-      if (value == kNoValue) return;
-      Device device = recorder_.buffers()[size_t(program_->values[size_t(value)].buffer)].storage->device();
-      require<RecordingError>(!found || device == program_->device,
-                              "a compiled function works on {} and, in {}, on {}: its tensors must be on one "
-                              "device",
-                              program_->device, step.op->name, device);
-      program_->device = device, found = true;
-    };
-    for (const ProgramStep& step : program_->steps)
-      for (const auto* values : {&step.inputs, &step.outputs})
-        for (int value : *values) visit(step, value);
-    if (!found && !recorder_.buffers().empty())
-      program_->device = recorder_.buffers().back().storage->device();
-  }
-
-  void find_lifetimes() {
-    for (size_t i = 0; i < program_->steps.size(); ++i) {
-      auto use = [&](int value) {
-        if (value == kNoValue) return;
-        ProgramBuffer& buffer = program_->buffers[program_->values[value].buffer];
-        if (buffer.first < 0) buffer.first = int(i);
-        buffer.last = int(i);
-      };
-      for (int value : program_->steps[i].inputs) use(value);
-      for (int value : program_->steps[i].outputs) use(value);
-    }
-  }
-
-  void count_bytes() {
-    for (const ProgramBuffer& buffer : program_->buffers) {
-      if (buffer.first < 0) continue;
-      if (buffer.kind == Kind::arena) program_->statistics.separate_bytes += buffer.bytes;
-      if (buffer.kind == Kind::output) program_->statistics.output_bytes += buffer.bytes;
-    }
-  }
-
   const Recorder& recorder_;
+  StepGraph graph_;
   std::unique_ptr<Program> program_;
   std::unordered_map<const AutogradState*, int> leaf_buffers_;
 };
 
 /// Leaf gradients that the function sets or adds to. `now` has what slot i of `recorded` holds in the
 /// recording that becomes the program.
-std::vector<ChangedGradient> changed_gradients(const Recorder& recorded, const std::vector<Tensor>& now) {
+std::vector<ChangedGradient> changed_gradients(const Recorder& recorded, const std::vector<int>& now) {
   std::vector<ChangedGradient> changed;
   for (size_t i = 0; i < recorded.leaf_slots().size(); ++i) {
     const LeafSlot& slot = recorded.leaf_slots()[i];
@@ -235,6 +129,13 @@ std::vector<ChangedGradient> changed_gradients(const Recorder& recorded, const s
     if (!only_read) changed.push_back({slot.leaf, now[i], slot.reads_before});
   }
   return changed;
+}
+
+FunctionValues values_of(Recorder& recorded, const std::vector<Tensor>& results) {
+  FunctionValues values;
+  for (const Tensor& tensor : results) values.results.push_back(recorded.value_of(tensor));
+  for (const LeafSlot& slot : recorded.leaf_slots()) values.gradients.push_back(recorded.value_of(slot.now));
+  return values;
 }
 
 }  // namespace
@@ -257,17 +158,16 @@ CapturedWrites Program::captured_writes() const {
   return writes;
 }
 
-std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs,
-                                       int arguments, bool fuse) {
+std::unique_ptr<Program> build_program(Recorder& recorded, const std::vector<Tensor>& outputs, int arguments,
+                                       bool fuse) {
+  const FunctionValues values = values_of(recorded, outputs);
   FusedRecording fused;
-  if (fuse) fused = fuse_forward(recorded, outputs);
-  if (fused.recorder)
-    return Builder(*fused.recorder, fused.outputs, arguments, changed_gradients(recorded, fused.gradients),
-                   fused.applied, fuse)
-        .take();
-  std::vector<Tensor> now;
-  for (const LeafSlot& slot : recorded.leaf_slots()) now.push_back(slot.now);
-  return Builder(recorded, outputs, arguments, changed_gradients(recorded, now), {}, fuse).take();
+  if (fuse) fused = fuse_forward(recorded, values);
+  const FunctionValues& last = fused.recorder ? fused.values : values;
+  Builder builder(fused.recorder ? *fused.recorder : recorded, arguments, fused.applied);
+  builder.add_results(last.results);
+  builder.add_gradients(changed_gradients(recorded, last.gradients));
+  return builder.build(fuse);
 }
 
 }  // namespace treadle

@@ -1,5 +1,4 @@
-/// Program: a recorded function, fused, differentiated and planned: steps over an arena, ready to be
-/// replayed.
+/// Program: what planning makes of a graph of steps: places in an arena, a variant for each step.
 #pragma once
 
 #include <map>
@@ -14,26 +13,10 @@
 
 namespace treadle {
 
-/// Memory of a program.
-struct ProgramBuffer {
-  enum class Kind {
-    input,     ///< an argument, or a leaf's gradient from before, read where the caller has it
-    captured,  ///< a tensor of the program's surroundings, or a constant of the function
-    numbers,   ///< changing numbers
-    arena,     ///< lives from its first to its last step, at an offset of the arena
-    output     ///< returned to the caller
-  } kind = Kind::arena;
-  IntrusivePtr<Storage> storage;  ///< of captured ones
-  int number = 0;                 ///< of the input (gradients behind arguments), the numbers or the output
-  size_t bytes = 0;
+/// A buffer of the graph, and when it is needed; a result lies in the arena meanwhile.
+struct ProgramBuffer : GraphBuffer {
   int first = -1, last = -1;  ///< steps that use it
   size_t offset = 0;          ///< in the arena
-};
-
-struct ProgramValue {
-  int buffer = 0;
-  int64_t offset = 0;  ///< in elements
-  TensorSpec spec;
 };
 
 struct ProgramStep : Step {
@@ -73,7 +56,7 @@ class TREADLE_API Program {
  public:
   Device device;
   std::vector<ProgramBuffer> buffers;
-  std::vector<ProgramValue> values;
+  std::vector<GraphValue> values;
   std::vector<ProgramStep> steps;
   std::vector<ProgramOutput> outputs;
   std::vector<ExportedGradient> gradients;
@@ -88,6 +71,11 @@ class TREADLE_API Program {
 
   /// The buffer that a value lies in.
   const ProgramBuffer& buffer_of(int value) const { return buffers[size_t(values[size_t(value)].buffer)]; }
+  /// The number of the input that a buffer is, gradients behind arguments; -1 where it is none.
+  int input_number(const GraphBuffer& buffer) const {
+    if (buffer.kind == GraphBuffer::Kind::gradient) return arguments + buffer.number;
+    return buffer.kind == GraphBuffer::Kind::input ? buffer.number : -1;
+  }
   /// Arguments, and gradients that are read as they are before a replay.
   int inputs() const { return arguments + int(gradient_inputs.size()); }
   /// The input of that number in a call.
@@ -99,8 +87,8 @@ class TREADLE_API Program {
 
 /// Builds a program from a recording of a function of `arguments` tensors that returned `outputs`, with fused
 /// steps if `fuse` is set. Throws RecordingError.
-std::unique_ptr<Program> build_program(const Recorder& recorded, const std::vector<Tensor>& outputs,
-                                       int arguments, bool fuse = true);
+std::unique_ptr<Program> build_program(Recorder& recorded, const std::vector<Tensor>& outputs, int arguments,
+                                       bool fuse = true);
 
 /// Checks a program: operands fit the ops' rules, nothing is read before it is written, nothing lies over
 /// anything that is still needed, every address is inside its memory. Throws Error naming the step.

@@ -33,7 +33,7 @@ ProgramMemory::ProgramMemory(const Program& program, const ReplayHostWork& host_
 void ProgramMemory::add_view(int value, const ReplayHostWork& host_work) {
   TensorView view;
   if (value != kNoValue) {
-    const ProgramValue& place = program_.values[size_t(value)];
+    const GraphValue& place = program_.values[size_t(value)];
     const size_t offset = size_t(place.offset) * size_of(place.spec.dtype);
     view = {add_patch(program_.buffer_of(value), offset, host_work), place.spec.dtype, place.spec.shape,
             place.spec.strides};
@@ -45,12 +45,12 @@ void ProgramMemory::add_view(int value, const ReplayHostWork& host_work) {
 void* ProgramMemory::add_patch(const ProgramBuffer& buffer, size_t byte_offset,
                                const ReplayHostWork& host_work) {
   const size_t view = views_.size();
-  if (buffer.kind == Kind::input) inputs_.add(buffer.number, view, byte_offset);
+  if (const int input = program_.input_number(buffer); input >= 0) inputs_.add(input, view, byte_offset);
   if (buffer.kind == Kind::output) outputs_.add(buffer.number, view, byte_offset);
-  if (buffer.kind == Kind::arena) in_arena_.add(0, view, buffer.offset + byte_offset);
+  if (buffer.kind == Kind::result) in_arena_.add(0, view, buffer.offset + byte_offset);
   if (buffer.kind == Kind::numbers)
     return reinterpret_cast<char*>(host_work.numbers(buffer.number)) + byte_offset;
-  if (buffer.kind != Kind::captured) return nullptr;
+  if (!buffer.is_fixed()) return nullptr;
   const auto& written = captured_writes_.storages;
   if (auto found = std::find(written.begin(), written.end(), buffer.storage); found != written.end())
     written_.add(int(found - written.begin()), view, byte_offset);

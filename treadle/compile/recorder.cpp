@@ -12,13 +12,15 @@
 namespace treadle {
 namespace {
 
+using Kind = GraphBuffer::Kind;
+
 std::atomic<uint64_t> recordings_made{0};
 
 bool same_life(const std::weak_ptr<const void>& a, const std::weak_ptr<const void>& b) {
   return !a.owner_before(b) && !b.owner_before(a);
 }
 
-bool same_place(const RecordedValue& value, const Tensor& tensor) {
+bool same_place(const GraphValue& value, const Tensor& tensor) {
   return value.offset == tensor.handle()->offset && value.spec.shape == tensor.shape() &&
          value.spec.strides == tensor.strides() && value.spec.dtype == tensor.dtype();
 }
@@ -31,11 +33,23 @@ Recorder::Recorder(bool calls_hooks, bool pins_gradients)
       number_(recordings_made++),
       first_storage_(detail::next_storage_number()) {}
 
-int Recorder::add_buffer(RecordedBuffer buffer) {
+const Op& backward_marker() {
+  static const Op& op = []() -> Op& {
+    auto& marker = *new Op;
+    marker.name = "backward()";
+    return marker;
+  }();
+  return op;
+}
+
+int Recorder::add_buffer(GraphBuffer buffer) {
   const Storage* storage = buffer.storage.get();
-  buffers_.push_back(std::move(buffer));
   values_in_buffer_.emplace_back();
-  return buffer_numbers_[storage] = int(buffers_.size()) - 1;
+  return buffer_numbers_[storage] = graph_.steps.add_buffer(std::move(buffer));
+}
+
+int Recorder::add_buffer(GraphBuffer::Kind kind, const IntrusivePtr<Storage>& storage, int number) {
+  return add_buffer({kind, storage, number, storage->bytes(), storage->device()});
 }
 
 int Recorder::buffer_of(const Tensor& tensor) {
@@ -47,9 +61,10 @@ int Recorder::buffer_of(const Tensor& tensor) {
       "a compiled function uses a tensor ('{}' {}) that an earlier recording left behind; "
       "such a tensor has no value: return it from the function that makes it",
       storage->is_symbolic() ? storage->origin() : "", tensor.shape());
-  using Kind = RecordedBuffer::Kind;
-  Kind kind = storage->is_symbolic() ? Kind::result : made_inside ? Kind::constant : Kind::captured;
-  return add_buffer({kind, storage, 0});
+  return add_buffer(storage->is_symbolic() ? Kind::result
+                    : made_inside          ? Kind::constant
+                                           : Kind::captured,
+                    storage);
 }
 
 int Recorder::value_of(const Tensor& tensor) {
@@ -59,9 +74,10 @@ int Recorder::value_of(const Tensor& tensor) {
   int buffer = buffer_of(tensor);
   kept_.push_back(tensor);
   for (int number : values_in_buffer_[buffer])
-    if (same_place(values_[number], tensor)) return value_numbers_[tensor.handle().get()] = number;
-  int number = int(values_.size());
-  values_.push_back({buffer, tensor.handle()->offset, TensorSpec::of(tensor), tensor});
+    if (same_place(graph().values()[size_t(number)], tensor))
+      return value_numbers_[tensor.handle().get()] = number;
+  const int number = graph_.steps.add_value({buffer, tensor.handle()->offset, TensorSpec::of(tensor)});
+  tensors_.push_back(tensor);
   values_in_buffer_[buffer].push_back(number);
   return value_numbers_[tensor.handle().get()] = number;
 }
@@ -69,40 +85,41 @@ int Recorder::value_of(const Tensor& tensor) {
 Tensor Recorder::add_input(const Tensor& argument, int number) {
   Tensor input =
       Tensor::symbolic(argument.shape(), argument.strides(), argument.dtype(), argument.device(), "an input");
-  add_buffer({RecordedBuffer::Kind::input, input.handle()->storage, number});
+  add_buffer(Kind::input, input.handle()->storage, number);
   value_of(input);
   return input;
 }
 
 void Recorder::adopt_inputs(const Recorder& other) {
-  for (const RecordedBuffer& buffer : other.buffers_)
-    if (buffer.kind != RecordedBuffer::Kind::result) add_buffer(buffer);
+  for (const GraphBuffer& buffer : other.graph().buffers())
+    if (buffer.kind != Kind::result) add_buffer(buffer);
   numbers_ = other.numbers_;
   host_work_ = other.host_work_;
   dependencies_ = other.dependencies_;
   gradient_leaves_ = other.gradient_leaves_;
-  ones_ = other.ones_;
 }
 
 bool Recorder::needs_pinned_gradients() const {
   std::set<const Storage*> storages(stood_for_.begin(), stood_for_.end());
   return writes_gradients_ || storages.size() < stood_for_.size() ||
-         std::any_of(buffers_.begin(), buffers_.end(),
-                     [&](const RecordedBuffer& buffer) { return storages.count(buffer.storage.get()) > 0; });
+         std::any_of(graph().buffers().begin(), graph().buffers().end(),
+                     [&](const GraphBuffer& buffer) { return storages.count(buffer.storage.get()) > 0; });
 }
 
 std::vector<Tensor> Recorder::captured_tensors() const {
   std::vector<Tensor> tensors;
   for (const Tensor& tensor : kept_) {
     auto buffer = buffer_numbers_.find(tensor.handle()->storage.get());
-    if (buffer != buffer_numbers_.end() && buffers_[buffer->second].kind == RecordedBuffer::Kind::captured)
+    if (buffer != buffer_numbers_.end() && graph().buffers()[size_t(buffer->second)].kind == Kind::captured)
       tensors.push_back(tensor);
   }
   return tensors;
 }
 
 bool Recorder::is_constant(const Tensor& tensor) {
-  return tensor.defined() && buffers_[buffer_of(tensor)].kind == RecordedBuffer::Kind::constant;
+  if (!tensor.defined()) return false;
+  const int buffer = buffer_of(tensor);
+  return graph().buffers()[size_t(buffer)].kind == Kind::constant;
 }
 
 void Recorder::copy_constants(std::vector<Tensor>& results) {
@@ -113,25 +130,20 @@ void Recorder::copy_constants(std::vector<Tensor>& results) {
     if (is_constant(slot.now)) slot.now = clone(slot.now);
 }
 
-bool Recorder::is_ones(int value) const {
-  return value != kNoValue &&
-         std::count(ones_.begin(), ones_.end(), buffers_[values_[value].buffer].storage.get()) > 0;
-}
-
 std::vector<Tensor> Recorder::results_of(const Op& op, const std::vector<Tensor>& inputs,
                                          const Attributes& attributes) {
   std::vector<Tensor> results;
   if (!op.mutates.empty()) {
     for (int index : mutated_inputs(op, int(inputs.size()))) {
-      const RecordedBuffer& buffer = buffers_[buffer_of(inputs[index])];
-      writes_gradients_ |= buffer.kind == RecordedBuffer::Kind::gradient;
+      const int number = buffer_of(inputs[index]);
+      const Kind kind = graph().buffers()[size_t(number)].kind;
+      writes_gradients_ |= kind == Kind::gradient;
       require<RecordingError>(
-          buffer.kind != RecordedBuffer::Kind::constant && buffer.kind != RecordedBuffer::Kind::input,
-          "{} writes into {} {}: {}", op.name,
-          buffer.kind == RecordedBuffer::Kind::input ? "an argument of a compiled function"
-                                                     : "a tensor that a compiled function makes from numbers",
+          kind != Kind::constant && kind != Kind::input, "{} writes into {} {}: {}", op.name,
+          kind == Kind::input ? "an argument of a compiled function"
+                              : "a tensor that a compiled function makes from numbers",
           inputs[index].shape(),
-          buffer.kind == RecordedBuffer::Kind::input
+          kind == Kind::input
               ? "clone() it, or capture the tensor instead of passing it"
               : "a replay would find what the last one left; make the tensor outside of the function, or "
                 "with an op such as full()");
@@ -159,29 +171,33 @@ std::vector<Tensor> Recorder::results_of(const Op& op, const std::vector<Tensor>
 
 std::vector<Tensor> Recorder::record(const Op& op, const std::vector<Tensor>& inputs,
                                      const Attributes& attributes) {
-  RecordedStep step;
-  step.op = &op;
-  step.attributes = attributes;
-  step.gradient_mode = gradient_mode();
-  step.derived = backward_depth_ > 0;
+  Step step{&op, attributes, {}, {}};
+  StepRecord record;
+  record.gradient_mode = gradient_mode();
+  record.derived = !backwards_.empty();
   for (const Tensor& input : inputs) {
     step.inputs.push_back(value_of(input));
-    step.flows.push_back(input.defined() && input.requires_grad());
-    step.leaves.push_back(leaf_state(input));
-    step.states.push_back(step.flows.back() ? input.handle()->autograd : IntrusivePtr<AutogradState>());
+    record.flows.push_back(input.defined() && input.requires_grad());
+    record.leaves.push_back(leaf_state(input));
+    record.states.push_back(record.flows.back() ? input.handle()->autograd : IntrusivePtr<AutogradState>());
   }
   auto results = results_of(op, inputs, attributes);
-  step.results = results;
+  record.results = results;
   for (const Tensor& result : results) step.outputs.push_back(value_of(result));
-  events_.push_back(std::move(step));
+  add(std::move(step), std::move(record));
   return results;
+}
+
+void Recorder::add(Step step, StepRecord record) {
+  graph_.steps.add(std::move(step));
+  graph_.records.push_back(std::move(record));
 }
 
 Tensor Recorder::changing_numbers(int64_t count, Device device, std::function<void(double*)> write) {
   Tensor tensor =
       Tensor::symbolic({count}, contiguous_strides({count}), DType::f64, device, "changing numbers");
   int number = int(numbers_.size());
-  add_buffer({RecordedBuffer::Kind::numbers, tensor.handle()->storage, number});
+  add_buffer(Kind::numbers, tensor.handle()->storage, number);
   numbers_.push_back({tensor, std::move(write)});
   host_work_.push_back({{}, {}, number});
   return tensor;
@@ -224,7 +240,7 @@ Tensor& Recorder::gradient_of(const IntrusivePtr<AutogradState>& leaf, const Ten
 Tensor Recorder::stand_in(const IntrusivePtr<AutogradState>& leaf, const Tensor& gradient) {
   Tensor tensor = Tensor::symbolic(gradient.shape(), gradient.strides(), gradient.dtype(), gradient.device(),
                                    "a gradient from before");
-  add_buffer({RecordedBuffer::Kind::gradient, tensor.handle()->storage, int(gradient_leaves_.size())});
+  add_buffer(Kind::gradient, tensor.handle()->storage, int(gradient_leaves_.size()));
   gradient_leaves_.push_back(leaf);
   stood_for_.push_back(gradient.handle()->storage.get());
   return tensor;
@@ -238,35 +254,38 @@ void Recorder::set_gradient_of(const IntrusivePtr<AutogradState>& leaf, const Te
     slots_.push_back({leaf, {}, gradient, false});
 }
 
-LeafGradients Recorder::leaf_gradients() {
-  LeafGradients gradients;
-  for (const LeafSlot& slot : slots_) gradients.emplace_back(slot.leaf, value_of(slot.now));
-  return gradients;
+/// Values of the gradients that leaves have now.
+std::vector<int> Recorder::leaf_gradients(std::vector<IntrusivePtr<AutogradState>>& leaves) {
+  std::vector<int> values;
+  for (const LeafSlot& slot : slots_) {
+    leaves.push_back(slot.leaf);
+    values.push_back(value_of(slot.now));
+  }
+  return values;
 }
 
 void Recorder::begin_backward(const Tensor& root, const Tensor& upstream, bool retain_graph) {
-  events_.push_back(RecordedBackward{value_of(root),
-                                     value_of(upstream),
-                                     root.handle()->autograd,
-                                     bool(leaf_state(root)),
-                                     retain_graph,
-                                     leaf_gradients(),
-                                     {}});
-  ++backward_depth_;
+  StepRecord record;
+  record.backward = std::make_shared<RecordedBackward>(
+      RecordedBackward{root.handle()->autograd, bool(leaf_state(root)), retain_graph, {}, {}});
+  Step step{&backward_marker(), {}, {value_of(root), value_of(upstream)}, {}};
+  const auto gradients = leaf_gradients(record.backward->before);
+  step.inputs.insert(step.inputs.end(), gradients.begin(), gradients.end());
+  backwards_.push_back(graph().size());
+  add(std::move(step), std::move(record));
 }
 
 void Recorder::end_backward() {
-  --backward_depth_;
-  for (auto event = events_.rbegin(); event != events_.rend(); ++event)
-    if (auto* backward = std::get_if<RecordedBackward>(&*event)) {
-      backward->after = leaf_gradients();
-      return;
-    }
+  const size_t at = backwards_.back();
+  backwards_.pop_back();
+  Step step = graph()[at];
+  step.outputs = leaf_gradients(graph_.records[at].backward->after);
+  graph_.steps.replace(at, std::move(step));
 }
 
 Tensor Recorder::ones_like(const Tensor& root) {
   Tensor ones = full(root.shape(), 1, root.dtype(), root.device());
-  ones_.push_back(ones.handle()->storage.get());
+  graph_.steps.set_ones(value_of(ones));
   return ones;
 }
 

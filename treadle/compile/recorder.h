@@ -1,6 +1,7 @@
 /// Recorder: what a function did, written down as a list of steps over values and buffers.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -8,58 +9,54 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/recording.h"
-#include "treadle/graph/step.h"
+#include "treadle/graph/step_graph.h"
 
 namespace treadle {
 
-/// Memory that values lie in.
-struct RecordedBuffer {
-  enum class Kind {
-    input,     ///< an argument of the function
-    gradient,  ///< a leaf's gradient that was there before
-    captured,  ///< a tensor that was there before, such as a parameter
-    constant,  ///< a tensor that the function made from numbers of the host
-    numbers,   ///< changing numbers, filled before each replay
-    result     ///< made by a step
-  } kind;
-  IntrusivePtr<Storage> storage;  ///< real for captured and constant, else symbolic
-  int number = 0;                 ///< of the input, the gradient or the changing numbers
+/// What a call of backward() followed from, beside the values that it read and made.
+struct RecordedBackward {
+  IntrusivePtr<AutogradState> root_state;
+  bool root_is_leaf = false, retain_graph = false;
+  /// Leaves whose gradients are inputs from number 2 on, and outputs.
+  std::vector<IntrusivePtr<AutogradState>> before, after;
 };
 
-/// A strided view of a buffer.
-struct RecordedValue {
-  int buffer = 0;
-  int64_t offset = 0;  ///< in elements
-  TensorSpec spec;
-  Tensor tensor;  ///< the first one seen with this place and shape
-};
-
-struct RecordedStep : Step {
+/// Autograd's side of a step, which only recording knows: what differentiating again needs.
+struct StepRecord {
   std::vector<bool> flows;                          ///< whether a gradient flows back to the input
   std::vector<IntrusivePtr<AutogradState>> leaves;  ///< the input's own state where it is a leaf, else null
   std::vector<IntrusivePtr<AutogradState>> states;  ///< the input's place in the graph where a gradient flows
   std::vector<Tensor> results;                      ///< what the op returned, with its place in the graph
   bool gradient_mode = true;
-  bool derived = false;  ///< recorded inside backward()
+  bool derived = false;                        ///< recorded inside backward()
+  std::shared_ptr<RecordedBackward> backward;  ///< of a call of backward()
+
+  /// Whether the results carry a gradient back to the operands.
+  bool gradient_flows() const {
+    return gradient_mode && std::find(flows.begin(), flows.end(), true) != flows.end();
+  }
 };
 
-/// Leaf → value of its gradient.
-using LeafGradients = std::vector<std::pair<IntrusivePtr<AutogradState>, int>>;
+/// Steps as they were recorded, and what only recording knows of each. A call of backward() is a step, too,
+/// of backward_marker(): it reads the root, the upstream gradient and the leaves' gradients, and makes the
+/// leaves' new ones. The derived steps that follow it say how.
+struct RecordedGraph {
+  StepGraph steps;
+  std::vector<StepRecord> records;  ///< by step
 
-struct RecordedBackward {
-  int root = kNoValue, upstream = kNoValue;
-  IntrusivePtr<AutogradState> root_state;
-  bool root_is_leaf = false;
-  bool retain_graph = false;
-  LeafGradients before, after;
+  bool is_backward(size_t at) const { return bool(records[at].backward); }
+  void erase(size_t at) {
+    steps.erase(at);
+    records.erase(records.begin() + int64_t(at));
+  }
 };
 
-using RecordedEvent = std::variant<RecordedStep, RecordedBackward>;
+/// Stands for a call of backward(); it has no variants and is never run.
+const Op& backward_marker();
 
 /// Numbers that change between replays.
 struct ChangingNumbers {
@@ -114,9 +111,10 @@ class Recorder final : public Recording {
   /// The value of a tensor, which becomes a captured one when it was not seen before.
   int value_of(const Tensor& tensor);
 
-  const std::vector<RecordedBuffer>& buffers() const { return buffers_; }
-  const std::vector<RecordedValue>& values() const { return values_; }
-  const std::vector<RecordedEvent>& events() const { return events_; }
+  const RecordedGraph& recorded() const { return graph_; }
+  const StepGraph& graph() const { return graph_.steps; }
+  /// The first tensor that was seen with a value's place and shape.
+  const Tensor& tensor(int value) const { return tensors_[size_t(value)]; }
   const std::vector<ChangingNumbers>& numbers() const { return numbers_; }
   const std::vector<HostWork>& host_work() const { return host_work_; }
   const std::vector<Dependency>& dependencies() const { return dependencies_; }
@@ -132,8 +130,6 @@ class Recorder final : public Recording {
   /// Replaces constants among `results`, and among the gradients that leaves hold, by copies that a replay
   /// makes: what the caller gets is its own.
   void copy_constants(std::vector<Tensor>& results);
-  /// Values that hold nothing but ones: what backward() starts from.
-  bool is_ones(int value) const;
 
   // Recording
   std::vector<Tensor> record(const Op& op, const std::vector<Tensor>& inputs,
@@ -158,16 +154,17 @@ class Recorder final : public Recording {
   bool is_constant(const Tensor& tensor);
   LeafSlot* find_slot(const IntrusivePtr<AutogradState>& leaf);
   Tensor stand_in(const IntrusivePtr<AutogradState>& leaf, const Tensor& gradient);
-  int add_buffer(RecordedBuffer buffer);
+  int add_buffer(GraphBuffer buffer);
+  int add_buffer(GraphBuffer::Kind kind, const IntrusivePtr<Storage>& storage, int number = 0);
   std::vector<Tensor> results_of(const Op& op, const std::vector<Tensor>& inputs,
                                  const Attributes& attributes);
-  LeafGradients leaf_gradients();
+  std::vector<int> leaf_gradients(std::vector<IntrusivePtr<AutogradState>>& leaves);
+  void add(Step step, StepRecord record);
 
   bool calls_hooks_, pins_gradients_;
   uint64_t number_, first_storage_;
-  std::vector<RecordedBuffer> buffers_;
-  std::vector<RecordedValue> values_;
-  std::vector<RecordedEvent> events_;
+  RecordedGraph graph_;
+  std::vector<Tensor> tensors_;  ///< by value
   std::vector<ChangingNumbers> numbers_;
   std::vector<HostWork> host_work_;
   std::vector<Dependency> dependencies_;
@@ -176,8 +173,7 @@ class Recorder final : public Recording {
   std::vector<const Storage*> stood_for_;  ///< storages of the gradients that stand-ins stand for
   bool writes_gradients_ = false;          ///< that were there before
   std::deque<LeafSlot> slots_;             ///< references stay valid
-  std::vector<Storage*> ones_;
-  int backward_depth_ = 0;
+  std::vector<size_t> backwards_;          ///< steps that call backward() and have not ended
   std::unordered_map<const Storage*, int> buffer_numbers_;
   std::unordered_map<const TensorData*, int> value_numbers_;
   std::vector<std::vector<int>> values_in_buffer_;

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = ProgramBuffer::Kind;
 
-Tensor tensor_in(const IntrusivePtr<Storage>& storage, const ProgramValue& place) {
+Tensor tensor_in(const IntrusivePtr<Storage>& storage, const GraphValue& place) {
   auto data = make_intrusive<TensorData>();
   data->storage = storage;
   data->offset = place.offset;
@@ -20,7 +20,7 @@ Tensor tensor_in(const IntrusivePtr<Storage>& storage, const ProgramValue& place
 }
 
 /// The argument itself, or a view of it.
-Tensor view_of(const Tensor& argument, const ProgramValue& place) {
+Tensor view_of(const Tensor& argument, const GraphValue& place) {
   const bool whole =
       place.offset == 0 && place.spec.shape == argument.shape() && place.spec.strides == argument.strides();
   return whole ? argument : argument.alias(place.spec.shape, place.spec.strides, place.offset);
@@ -49,7 +49,7 @@ int ReplayResults::output_of(int value) const {
 /// Whether `tensor`, a result of the last replay, is held by `holders` handles that we know, and as it was.
 bool ReplayResults::is_ours(const Tensor& tensor, int value, const Storage* storage, int holders) const {
   if (!tensor.defined() || tensor.handle()->use_count() != holders || tensor.handle()->autograd) return false;
-  const ProgramValue& place = program_.values[size_t(value)];
+  const GraphValue& place = program_.values[size_t(value)];
   return tensor.handle()->storage.get() == storage && tensor.handle()->offset == place.offset &&
          tensor.shape() == place.spec.shape && tensor.strides() == place.spec.strides &&
          tensor.dtype() == place.spec.dtype;

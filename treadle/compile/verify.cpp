@@ -15,7 +15,7 @@ class Verifier {
   explicit Verifier(const Program& program) : program_(program), written_(program.buffers.size(), false) {
     for (size_t i = 0; i < program.buffers.size(); ++i) {
       Kind kind = program.buffers[i].kind;
-      written_[i] = kind != Kind::arena && kind != Kind::output;
+      written_[i] = kind != Kind::result && kind != Kind::output;
     }
   }
 
@@ -37,7 +37,7 @@ class Verifier {
   }
 
   /// A value without elements reaches nothing, wherever it is said to begin.
-  void check_bounds(const ProgramValue& value, size_t number) const {
+  void check_bounds(const GraphValue& value, size_t number) const {
     if (value.spec.shape.numel() == 0) return;
     const ProgramBuffer& buffer = program_.buffers[value.buffer];
     require<Error>(value.offset >= 0 && size_t(value.offset + reach(value.spec.shape, value.spec.strides)) *
@@ -83,7 +83,7 @@ class Verifier {
 
   void check_pair(size_t i, size_t j) const {
     const ProgramBuffer &a = program_.buffers[i], &b = program_.buffers[j];
-    if (a.kind != Kind::arena || b.kind != Kind::arena || a.first < 0 || b.first < 0) return;
+    if (a.kind != Kind::result || b.kind != Kind::result || a.first < 0 || b.first < 0) return;
     bool in_time = a.first <= b.last && b.first <= a.last;
     bool in_space = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
     require<Error>(!in_time || !in_space, "buffers {} and {} of a program overlap while both are needed", i,

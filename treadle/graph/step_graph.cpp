@@ -1,30 +1,93 @@
 #include "treadle/graph/step_graph.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "treadle/graph/op.h"
 #include "treadle/graph/settings.h"
 
 namespace treadle {
 
-int StepGraph::mentions(int value) const {
-  const int buffer = buffer_of(value);
-  auto lies_there = [&](int other) { return other != kNoValue && buffer_of(other) == buffer; };
-  int64_t count = is_outside(value);
-  for (size_t i = 0; i < size(); ++i) {
-    const Step& step = (*this)[i];
-    count += std::count_if(step.inputs.begin(), step.inputs.end(), lies_there);
-    count += std::count_if(step.outputs.begin(), step.outputs.end(), lies_there);
-  }
-  return int(count);
+/// Calls change(steps of a buffer, id) for each operand of the step.
+template <class Change>
+void StepGraph::change_uses(size_t id, Change change) {
+  const Step& step = steps_[id];
+  auto each = [&](const std::vector<int>& values, std::vector<size_t> Uses::*list) {
+    for (int value : values)
+      if (value != kNoValue) change(uses_[size_t(buffer_of(value))].*list, id);
+  };
+  each(step.outputs, &Uses::makers);
+  each(step.inputs, &Uses::readers);
+  each(mutated_values(step), &Uses::writers);
 }
 
-bool StepGraph::writes_between(size_t begin, size_t end, const std::vector<int>& values) const {
-  for (size_t i = begin; i < end; ++i)
-    for (int written : mutated_values((*this)[i]))
-      for (int value : values)
-        if (value != kNoValue && buffer_of(value) == buffer_of(written)) return true;
-  return false;
+void StepGraph::link(size_t id) {
+  change_uses(id, [](std::vector<size_t>& ids, size_t one) { ids.push_back(one); });
+}
+
+void StepGraph::unlink(size_t id) {
+  change_uses(
+      id, [](std::vector<size_t>& ids, size_t one) { ids.erase(std::find(ids.begin(), ids.end(), one)); });
+}
+
+void StepGraph::number_from(size_t first, size_t end) {
+  for (size_t at = first; at < end; ++at) positions_[order_[at]] = at;
+}
+
+void StepGraph::replace(size_t at, Step step) {
+  const size_t id = order_[at];
+  unlink(id);
+  steps_[id] = std::move(step);
+  link(id);
+}
+
+void StepGraph::insert(size_t before, Step step) {
+  const size_t id = steps_.size();
+  steps_.push_back(std::move(step));
+  positions_.push_back(0);
+  order_.insert(order_.begin() + int64_t(before), id);
+  number_from(before, size());
+  link(id);
+}
+
+void StepGraph::erase(size_t at) {
+  const size_t id = order_[at];
+  unlink(id);
+  steps_[id] = {};
+  order_.erase(order_.begin() + int64_t(at));
+  number_from(at, size());
+}
+
+void StepGraph::move(size_t from, size_t to) {
+  const auto first = order_.begin();
+  if (to <= from)
+    std::rotate(first + int64_t(to), first + int64_t(from), first + int64_t(from) + 1);
+  else
+    std::rotate(first + int64_t(from), first + int64_t(from) + 1, first + int64_t(to) + 1);
+  number_from(std::min(from, to), std::max(from, to) + 1);
+}
+
+int StepGraph::add_buffer(GraphBuffer buffer) {
+  buffers_.push_back(std::move(buffer));
+  uses_.emplace_back();
+  return int(buffers_.size()) - 1;
+}
+
+int StepGraph::add_value(GraphValue value) {
+  values_.push_back(std::move(value));
+  return int(values_.size()) - 1;
+}
+
+int StepGraph::reshaped(int value, const Shape& shape) {
+  const GraphValue from = values_[size_t(value)];
+  return add_value({from.buffer, from.offset, TensorSpec::of(shape, from.spec.dtype)});
+}
+
+void StepGraph::hand_out(int value) {
+  GraphBuffer& buffer = buffers_[size_t(buffer_of(value))];
+  if (buffer.kind != GraphBuffer::Kind::result) return;
+  buffer.kind = GraphBuffer::Kind::output;
+  buffer.number = outputs_++;
 }
 
 bool StepGraph::same_elements(int a, int b) const {
@@ -33,21 +96,70 @@ bool StepGraph::same_elements(int a, int b) const {
          is_row_major(other) && one.shape.numel() == other.shape.numel();
 }
 
+bool StepGraph::is_ones(int value) const {
+  return value != kNoValue && memory_of(value).holds_ones && uses_of(value).writers.size() <= 1;
+}
+
+int StepGraph::mentions(int value) const {
+  const Uses& uses = uses_of(value);
+  return int(is_outside(value)) + int(uses.makers.size() + uses.readers.size());
+}
+
 int64_t StepGraph::maker_of(int value, size_t end) const {
-  for (size_t i = 0; i < end; ++i)
-    for (int output : (*this)[i].outputs)
-      if (output != kNoValue && buffer_of(output) == buffer_of(value)) return int64_t(i);
-  return -1;
+  int64_t first = -1;
+  for (size_t id : uses_of(value).makers) {
+    const size_t at = positions_[id];
+    if (at < end && (first < 0 || int64_t(at) < first)) first = int64_t(at);
+  }
+  return first;
+}
+
+std::vector<size_t> StepGraph::readers(int value) const {
+  std::vector<size_t> places;
+  for (size_t id : uses_of(value).readers) places.push_back(positions_[id]);
+  std::sort(places.begin(), places.end());
+  return places;
 }
 
 std::vector<size_t> StepGraph::readers_of(size_t maker) const {
   const int result = (*this)[maker].outputs[0];
-  std::vector<size_t> readers;
-  for (size_t k = maker + 1; k < size(); ++k)
-    for (int input : (*this)[k].inputs)
-      if (input != kNoValue && buffer_of(input) == buffer_of(result)) readers.push_back(k);
-  if (mentions(result) != int(readers.size()) + 1) readers.clear();
-  return readers;
+  auto places = readers(result);
+  const bool alone = mentions(result) == int(places.size()) + 1;
+  if (!alone || (!places.empty() && places[0] <= maker)) places.clear();
+  return places;
+}
+
+int64_t StepGraph::sole_reader_of(size_t maker) const {
+  const std::vector<int>& made = (*this)[maker].outputs;
+  if (made.empty() || made[0] == kNoValue) return -1;
+  const auto places = readers_of(maker);
+  return places.size() == 1 ? int64_t(places[0]) : -1;
+}
+
+bool StepGraph::writes_between(size_t begin, size_t end, const std::vector<int>& values) const {
+  auto lies_between = [&](size_t id) { return positions_[id] >= begin && positions_[id] < end; };
+  return std::any_of(values.begin(), values.end(), [&](int value) {
+    if (value == kNoValue) return false;
+    const auto& writers = uses_of(value).writers;
+    return std::any_of(writers.begin(), writers.end(), lies_between);
+  });
+}
+
+int64_t StepGraph::last_of(const std::vector<size_t>& ids, size_t end) const {
+  int64_t last = -1;
+  for (size_t id : ids)
+    if (positions_[id] < end) last = std::max(last, int64_t(positions_[id]));
+  return last;
+}
+
+int64_t StepGraph::last_write(int value, size_t end) const {
+  if (value == kNoValue) return -1;
+  return std::max(last_of(uses_of(value).makers, end), last_of(uses_of(value).writers, end));
+}
+
+int64_t StepGraph::last_mention(int value, size_t end) const {
+  if (value == kNoValue) return -1;
+  return std::max(last_write(value, end), last_of(uses_of(value).readers, end));
 }
 
 std::vector<int> mutated_values(const Step& step) {

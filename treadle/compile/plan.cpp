@@ -1,0 +1,70 @@
+#include "treadle/compile/plan.h"
+
+#include "treadle/compile/arena.h"
+#include "treadle/core/error.h"
+#include "treadle/graph/op.h"
+
+namespace treadle {
+namespace {
+
+/// Calls visit(step, value) for each operand and result.
+template <class Visit>
+void each_value(const StepGraph& graph, Visit visit) {
+  for (size_t i = 0; i < graph.size(); ++i)
+    for (const auto* values : {&graph[i].inputs, &graph[i].outputs})
+      for (int value : *values)
+        if (value != kNoValue) visit(i, value);
+}
+
+/// One device runs all steps.
+Device device_of(const StepGraph& graph) {
+  bool found = false;
+  Device device = graph.buffers().empty() ? Device{} : graph.buffers().back().device;
+  each_value(graph, [&](size_t at, int value) {
+    const Device other = graph.device_of(value);
+    require<RecordingError>(!found || other == device,
+                            "a compiled function works on {} and, in {}, on {}: its tensors must be on one "
+                            "device",
+                            device, graph[at].op->name, other);
+    device = other, found = true;
+  });
+  return device;
+}
+
+/// What is symbolic in a recording has no memory of its own in the program.
+ProgramBuffer planned(const GraphBuffer& buffer) {
+  ProgramBuffer copy{buffer};
+  if (!buffer.is_fixed()) copy.storage = {};
+  return copy;
+}
+
+void find_lifetimes(const StepGraph& graph, std::vector<ProgramBuffer>& buffers) {
+  each_value(graph, [&](size_t at, int value) {
+    ProgramBuffer& buffer = buffers[size_t(graph.buffer_of(value))];
+    if (buffer.first < 0) buffer.first = int(at);
+    buffer.last = int(at);
+  });
+}
+
+void count_bytes(const std::vector<ProgramBuffer>& buffers, ProgramStatistics& statistics) {
+  for (const ProgramBuffer& buffer : buffers) {
+    if (buffer.first < 0) continue;
+    if (buffer.kind == GraphBuffer::Kind::result) statistics.separate_bytes += buffer.bytes;
+    if (buffer.kind == GraphBuffer::Kind::output) statistics.output_bytes += buffer.bytes;
+  }
+}
+
+}  // namespace
+
+void plan(const StepGraph& graph, Program& program) {
+  program.device = device_of(graph);
+  for (const GraphBuffer& buffer : graph.buffers()) program.buffers.push_back(planned(buffer));
+  program.values = graph.values();
+  for (size_t i = 0; i < graph.size(); ++i) program.steps.push_back({graph[i]});
+  program.output_buffers = graph.outputs();
+  find_lifetimes(graph, program.buffers);
+  program.statistics.arena_bytes = plan_arena(program.buffers);
+  count_bytes(program.buffers, program.statistics);
+}
+
+}  // namespace treadle
