@@ -19,14 +19,14 @@ inline constexpr DType kAllDTypes[kDTypeCount] = {DType::f32, DType::f64,    DTy
 
 /// Bytes per element.
 constexpr size_t size_of(DType dtype) {
-  constexpr uint8_t sizes[kDTypeCount] = {4, 8, 2, 2, 1, 1, 2, 4, 8, 1};
-  return sizes[int(dtype)];
+  constexpr uint8_t kSizes[kDTypeCount] = {4, 8, 2, 2, 1, 1, 2, 4, 8, 1};
+  return kSizes[int(dtype)];
 }
 
 constexpr std::string_view name_of(DType dtype) {
-  constexpr std::string_view names[kDTypeCount] = {"f32", "f64", "f16", "bf16", "i8",
-                                                   "u8",  "i16", "i32", "i64",  "bool"};
-  return names[int(dtype)];
+  constexpr std::string_view kNames[kDTypeCount] = {"f32", "f64", "f16", "bf16", "i8",
+                                                    "u8",  "i16", "i32", "i64",  "bool"};
+  return kNames[int(dtype)];
 }
 
 constexpr bool is_floating(DType dtype) { return dtype <= DType::bf16; }

@@ -18,8 +18,8 @@ enum class Engine : uint8_t { own, onednn, cublas, cudnn };
 inline constexpr Engine kAllEngines[] = {Engine::own, Engine::onednn, Engine::cublas, Engine::cudnn};
 
 constexpr std::string_view name_of(Engine engine) {
-  constexpr std::string_view names[] = {"own", "oneDNN", "cuBLAS", "cuDNN"};
-  return names[int(engine)];
+  constexpr std::string_view kNames[] = {"own", "oneDNN", "cuBLAS", "cuDNN"};
+  return kNames[int(engine)];
 }
 
 /// The kind of device that a library's variants are for.
