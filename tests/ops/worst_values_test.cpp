@@ -5,6 +5,7 @@
 
 #include "tests/refused.h"
 #include "treadle/core/error.h"
+#include "treadle/graph/apply.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
@@ -20,6 +21,7 @@
 #include "treadle/ops/matrix/linear.h"
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/pointwise/pointwise_chain.h"
 #include "treadle/ops/pool2d/avg_pool2d.h"
 #include "treadle/ops/pool2d/max_pool2d.h"
 #include "treadle/ops/random/random.h"
@@ -445,6 +447,18 @@ TEST(WorstValues, Pointwise) {
       refused<ValueError>("where number", {"where", "300", "u8"}, [&] { where(flag, bytes, 300); }),
       refused<ShapeError>("where shapes", {"[2, 3]", "[4]"}, [&] { where(flag, x, empty_of({4})); }),
   });
+}
+
+TEST(PointwiseChain, HasAnEnd) {
+  auto negated = [](int times) {
+    std::string text = "neg(x0)";
+    for (int i = 1; i < times; ++i) text += "; neg(t" + std::to_string(i - 1) + ")";
+    return Attributes::of(PointwiseChain::parse(text));
+  };
+  const Tensor x = Tensor::from({3.0f}, {1});
+  EXPECT_EQ(apply(pointwise_chain_op(), {x}, negated(24))[0].to_vector<float>()[0], 3);
+  expect_refused({refused<ValueError>("one step more", {"pointwise_chain", "25 steps", "24"},
+                                      [&] { apply(pointwise_chain_op(), {x}, negated(25)); })});
 }
 
 TEST(Clamp, BoundsThatCrossOrAreNoNumbers) {

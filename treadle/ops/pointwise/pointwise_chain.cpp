@@ -104,6 +104,11 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   const auto& chain = attributes.as<PointwiseChain>();
   require<ValueError>(int(inputs.size()) == chain.inputs() && !chain.steps().empty(),
                       "pointwise_chain: {} operands for a chain of {}", inputs.size(), chain.inputs());
+  require<ValueError>(
+      chain.fits(),
+      "pointwise_chain: {} operands, {} steps and {} results at a time; the most are {}, {} and {}",
+      chain.inputs(), chain.steps().size(), chain.slot_count(), PointwiseChain::kMostInputs,
+      PointwiseChain::kMostSteps, PointwiseChain::kMostSlots);
   std::vector<TensorSpec> values(inputs.begin(), inputs.end());
   for (const ChainStep& step : chain.steps())
     values.push_back(op_named(step.op).infer(operands_of(step, values), step.attributes)[0]);

@@ -40,6 +40,7 @@ class PointwiseChain {
   /// Where each step's result is kept until nobody reads it any more: no slot of one of its operands.
   const std::vector<int>& slots() const { return slots_; }
   int slot_count() const { return slot_count_; }
+  /// Whether it is within those; no call takes another.
   bool fits() const {
     return inputs_ <= kMostInputs && int(steps_.size()) <= kMostSteps && slot_count_ <= kMostSlots;
   }

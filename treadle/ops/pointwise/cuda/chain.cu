@@ -201,10 +201,7 @@ void run_chain(const Call& call) {
 }  // namespace
 
 void register_pointwise_cuda_chain(Registry& registry) {
-  add_variant(registry, "pointwise_chain",
-              {.name = "interpreter", .device = kDevice, .run = run_chain, .when = [](const Call& call) {
-                 return call.options<PointwiseChain>().fits();
-               }});
+  add_variant(registry, "pointwise_chain", {.name = "naive", .device = kDevice, .run = run_chain});
 }
 
 }  // namespace treadle::TREADLE_TARGET

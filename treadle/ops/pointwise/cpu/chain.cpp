@@ -116,11 +116,8 @@ void run_blocks(const Call& call) {
 
 namespace ops {
 
-void register_pointwise_cpu_blocks(Registry& registry) {
-  add_variant(registry, "pointwise_chain",
-              {.name = "blocks", .device = DeviceKind::cpu, .run = run_blocks, .when = [](const Call& call) {
-                 return call.options<PointwiseChain>().fits();
-               }});
+void register_pointwise_cpu_chain(Registry& registry) {
+  add_variant(registry, "pointwise_chain", {.name = "loop", .device = DeviceKind::cpu, .run = run_blocks});
 }
 
 }  // namespace ops
