@@ -1,4 +1,4 @@
-# Writes the calls that register what lies in folders of its own, from the folders as they are: ops, variants, engines and
+# Writes the calls that register what lies in folders of its own, from the folders as they are: ops, variants, rules, engines and
 # devices in registry.cpp for the library, and a file of that kind for each plugin that brings a device; data sets, models
 # and the program's subcommands in a file for each kind.
 # A static object per file would be simpler and is dropped silently when the library is linked statically.
@@ -75,6 +75,19 @@ macro(append_kernels target source_folder)
   string(APPEND calls "    ${target}::register_device();\n")
 endmacro()
 
+# rules_in(RESULT SOURCE_FOLDER): the rules of optimizers: the folders of optim/.
+function(rules_in result source_folder)
+  file(GLOB files RELATIVE ${source_folder}/optim CONFIGURE_DEPENDS ${source_folder}/optim/*/*.cpp)
+  set(names)
+  foreach(file ${files})
+    get_filename_component(name ${file} DIRECTORY)
+    list(APPEND names ${name})
+  endforeach()
+  list(REMOVE_DUPLICATES names)
+  list(SORT names)
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
 # append_engines(FOLDER): those of all files in the folders of FOLDER, each of which is a library's and a namespace.
 macro(append_engines folder)
   file(GLOB engines RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*)
@@ -106,6 +119,8 @@ endfunction()
 function(write_registration file source_folder)
   ops_in(ops ${source_folder}/ops cpp)
   append_calls(Registry ops ${ops} ${generated_ops} ${generated_variants})
+  rules_in(rules ${source_folder})
+  append_calls(Registry rules ${rules})
   append_kernels(simt ${source_folder})
   append_engines(${source_folder}/engines)
   string(APPEND declarations "namespace cpu { void limit_dispatch(); }\n")

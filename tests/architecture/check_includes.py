@@ -187,9 +187,14 @@ def check_registration(root, path):
     return f"variants register in a file without a header; {file.stem}.h keeps the build from calling this one"
 
 
+def declares_ops(file):
+    """A declaration, or a template of one, as for the update by any rule of optimizers."""
+    return file.suffix == ".cpp" or "registry.add({" in file.read_text(encoding="utf-8")
+
+
 def check_families(root, files):
     """Yields (path, line, message) for families without a declaration, and shared headers of fewer than two families."""
-    declared = {family_of(path) for path in files if path.endswith(".cpp") and not room_of(path)}
+    declared = {family_of(path) for path in files if not room_of(path) and declares_ops(root / path)}
     for path in files:
         if family_of(path) and family_of(path) not in declared:
             yield path, 1, f"ops/{family_of(path)} declares no op: a family begins with NAME.h and NAME.cpp"
@@ -316,7 +321,7 @@ SELF_TEST = [
     ("treadle/engines/onednn/pool.cpp", '#include "treadle/engines/highway/simd.h"', "engines do not know"),
     ("treadle/engines/highway/relu.cpp", '#include "treadle/nn/linear.h"', "engines → nn"),
     ("treadle/compile/plan.h", '#include "treadle/nn/module.h"', "compile → nn"),
-    ("treadle/nn/linear.h", '#include "treadle/optim/sgd.h"', "nn → optim"),
+    ("treadle/nn/linear.h", '#include "treadle/optim/sgd/sgd.h"', "nn → optim"),
     ("treadle/data/idx.cpp", '#include "treadle/formats/npy.h"', "data → formats"),
     ("treadle/formats/npy.cpp", '#include "treadle/data/idx.h"', "formats → data"),
     ("treadle/models/mlp.cpp", '#include "treadle/train/fit.h"', "models → train"),
@@ -359,6 +364,7 @@ SELF_TEST = [
     ("treadle/ops/conv2d/cpu/sums.cpp", "void register_conv2d_cpu_sums(Registry& registry) {}", "sums.h keeps the build"),
     ("treadle/ops/conv2d/cpu/rows.cpp", "void register_conv2d_cpu_rows(Registry& registry) {}", None),
     ("treadle/ops/undeclared/cpu/loop.cpp", "", "ops/undeclared declares no op"),
+    ("treadle/ops/templates/declaration.h", "template <class T> void declare(Registry& registry) { registry.add({}); }", None),
     ("treadle/nn/conv2d.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', "family's cpu/ is for cuda, engines, ops, tests"),
     ("treadle/engines/onednn/matmul.cpp", '#include "treadle/ops/matrix/cpu/blocks.h"', None),
     ("tests/ops/planes_test.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', None),

@@ -16,7 +16,7 @@ import sys
 
 import rule
 
-DECLARING = ["treadle/ops", "treadle/kernels"]
+DECLARING = ["treadle/ops", "treadle/kernels", "treadle/optim"]
 CHECKED = ["treadle/compile", "treadle/train", "cli", "bench"]
 FAMILIES = ["treadle/ops"]
 # A name and its summary, which is an equation or named; or a constant.

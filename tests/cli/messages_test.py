@@ -68,7 +68,7 @@ class Names(ProgramTest):
         self.assert_fails(run("help", "trian"), 2, "did you mean 'train'?")
         text = run("help", "train").stdout
         self.assertIn("Usage: treadle train [OPTIONS] MODEL", text)
-        self.assertIn("--optimizer TEXT:{sgd, momentum, adam, adamw}=adam", text)
+        self.assertRegex(text, r"--optimizer TEXT:\{[a-z, ]+\}=adam")
         self.assertNotRegex(text, r"\{false|\d{20}")  # no --no-bind{false}, no ranges of 300 digits
 
 

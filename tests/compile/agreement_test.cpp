@@ -28,8 +28,8 @@
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/update/optimizer_update.h"
-#include "treadle/optim/adam.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/adam/adam.h"
+#include "treadle/optim/sgd/sgd.h"
 
 namespace treadle {
 namespace {
@@ -456,7 +456,7 @@ TEST(Agreement, LeafUsedBeforeAndAfterItsUpdate) {
         first.backward();
         {
           NoGrad no_grad;
-          sgd_update(world.w, world.w.grad(), {}, {.learning_rate = 0.1});
+          update_parameter<SgdRule>({world.w, world.w.grad()}, {{}, 0.1});
         }
         Tensor second = loss_of(world, x);
         return {first, second};
@@ -800,7 +800,7 @@ TEST(Agreement, OtherDtypes) {
       Tensor loss = sum(relu(linear(x, weight)));
       loss.backward();
       NoGrad no_grad;
-      sgd_update(weight, weight.grad(), {}, {.learning_rate = 0.125});
+      update_parameter<SgdRule>({weight, weight.grad()}, {{}, 0.125});
       return loss;
     };
     auto compiled = compile([&](Tensor x) { return f(other, x); }, kUnfused);

@@ -16,7 +16,7 @@
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/reduce/reduce.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/sgd/sgd.h"
 
 namespace treadle {
 namespace {

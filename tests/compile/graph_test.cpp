@@ -12,7 +12,7 @@
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/random/random.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/sgd/sgd.h"
 #include "treadle/simt/graph.h"
 
 namespace treadle {

@@ -16,7 +16,7 @@
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/reduce/reduce.h"
-#include "treadle/optim/adam.h"
+#include "treadle/optim/adam/adam.h"
 
 namespace treadle {
 namespace {

@@ -27,7 +27,7 @@
 #include "treadle/ops/pool2d/max_pool2d.h"
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/reduce/reduce.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/sgd/sgd.h"
 #include "treadle/train/classification/training_step.h"
 
 namespace treadle {

@@ -25,8 +25,8 @@
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/reduce/reduce.h"
-#include "treadle/optim/adam.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/adam/adam.h"
+#include "treadle/optim/sgd/sgd.h"
 
 namespace {
 

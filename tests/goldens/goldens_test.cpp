@@ -11,9 +11,8 @@
 #include "treadle/ops/pool2d/avg_pool2d.h"
 #include "treadle/ops/pool2d/max_pool2d.h"
 #include "treadle/ops/softmax/softmax.h"
-#include "treadle/optim/adam.h"
 #include "treadle/optim/schedule.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/sgd/sgd.h"
 
 namespace treadle::goldens {
 namespace {
@@ -177,37 +176,6 @@ TEST(Layers, CrossEntropy) {
   expect_measures(loss, layer.golden["output"], 16, "output");
   loss.backward();
   expect_measures(x.grad(), layer.golden["input_gradient"], 16, "input gradient");
-}
-
-/// Five steps from the hash's start; every value within a few roundings of PyTorch's.
-void expect_steps(const char* name,
-                  const std::function<std::unique_ptr<Optimizer>(std::vector<NamedTensor>)>& make) {
-  Tensor parameter = signed_tensor(5000, {10}).set_requires_grad();
-  auto optimizer = make({{"p", parameter}});
-  const auto& steps = file()["optimizers"][name]["steps"];
-  for (uint32_t t = 0; t < 5; ++t) {
-    parameter.set_grad(signed_tensor(5101 + t, {10}));
-    optimizer->step();
-    auto values = parameter.to_vector<float>();
-    for (size_t i = 0; i < values.size(); ++i)
-      EXPECT_NEAR(values[i], steps[t]["value"][i].get<double>(), 4 * (t + 1) * 0x1p-24)
-          << name << " step " << t << " value " << i;
-  }
-}
-
-TEST(Optimizers, Adam) {
-  expect_steps("adam", [](auto p) { return std::make_unique<Adam>(std::move(p), 1e-3); });
-}
-TEST(Optimizers, AdamW) {
-  expect_steps("adamw", [](auto p) {
-    return std::make_unique<Adam>(std::move(p), 1e-3, AdamOptions{.weight_decay = 0.01, .decoupled = true});
-  });
-}
-TEST(Optimizers, SgdMomentumNesterovWeightDecay) {
-  expect_steps("sgd", [](auto p) {
-    return std::make_unique<Sgd>(std::move(p), 0.05,
-                                 SgdOptions{.momentum = 0.9, .weight_decay = 5e-4, .nesterov = true});
-  });
 }
 
 TEST(Schedules, Cosine) {

@@ -21,13 +21,11 @@ Seeds                                value
     4000 + 10c    layer input        float32(scale * signed) of layer case number c; "scale" is a power of two
     4001 + 10c    layer weight       signed; 4002 + 10c bias; 4003 + 10c gradient of the output
     4004 + 10c    layer labels       mix(4004 + 10c, n) % classes
-    5000          optimiser start    signed, 10 values
-    5101 + t      optimiser gradient signed; step t = 0..4
 
 The file. "models": ten steps of plain SGD (learning rate 0.05, mean cross-entropy, float32, one thread) from the
 weights above: the loss before each step, and the parameters' gradients of the first step. A tensor is stored as its
-L2 norm and its four projections. "layers": outputs and gradients of single layers. "optimizers": values after each
-of five steps. "cosine_schedule": the learning rate before each step and after the last.
+L2 norm and its four projections. "layers": outputs and gradients of single layers. "cosine_schedule": the learning
+rate before each step and after the last. Those of optimisers are made by make_rule_goldens.py.
 
 Every "deviation" beside a value is the float32 result minus the same computation in float64 from the same float32
 weights and inputs, so value - deviation is the float64 result, and the deviation shows how far a correct float32
@@ -199,32 +197,7 @@ def layer_record(number, name):
     return record | {key: tensor_record(value, double[key]) for key, value in single.items()}
 
 
-# Optimisers
-
-OPTIMIZERS = {
-    "adam": (torch.optim.Adam, {}),
-    "adamw": (torch.optim.AdamW, {}),
-    "sgd": (torch.optim.SGD, {"lr": 0.05, "momentum": 0.9, "nesterov": True, "weight_decay": 5e-4}),
-}
-RECORDED_OPTIONS = ("lr", "betas", "eps", "weight_decay", "momentum", "dampening", "nesterov", "amsgrad")
-
-
-def run_optimizer(name, dtype):
-    """Returns the optimiser's options and the ten values after each of five steps."""
-    kind, options = OPTIMIZERS[name]
-    values = torch.nn.Parameter(signed(5000, (10,)).to(dtype))
-    optimizer, history = kind([values], **options), []
-    for step in range(5):
-        values.grad = signed(5101 + step, (10,)).to(dtype)
-        optimizer.step()
-        history.append(values.tolist())
-    return {key: optimizer.defaults[key] for key in RECORDED_OPTIONS if key in optimizer.defaults}, history
-
-
-def optimizer_record(name):
-    options, single = run_optimizer(name, torch.float32)
-    double = run_optimizer(name, torch.float64)[1]
-    return {"options": options, "steps": [with_deviation(a, b) for a, b in zip(single, double)]}
+# Schedules
 
 
 def cosine_schedule(base=0.05, steps=10):
@@ -268,7 +241,6 @@ def main():
         "hash": hash_record(),
         "models": {name: model_record(name) for name in MODELS},
         "layers": {name: layer_record(number, name) for number, name in enumerate(LAYERS)},
-        "optimizers": {name: optimizer_record(name) for name in OPTIMIZERS},
         "cosine_schedule": cosine_schedule(),
     }
     Path(__file__).with_name("goldens.json").write_text(to_json(goldens) + "\n")

@@ -20,7 +20,6 @@
 #include "treadle/ops/loss/mse.h"
 #include "treadle/ops/matrix/linear.h"
 #include "treadle/ops/matrix/linear_input_gradient.h"
-#include "treadle/ops/matrix/linear_sgd_update.h"
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/pointwise/relu_gradient.h"
@@ -29,7 +28,7 @@
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/softmax/softmax.h"
-#include "treadle/ops/update/optimizer_update.h"
+#include "treadle/optim/rule_optimizer.h"
 
 namespace treadle {
 namespace {
@@ -295,10 +294,8 @@ std::vector<Typed> typed_calls() {
   add_call("conv2d_weight_gradient", 2, [=] { conv2d_weight_gradient(image, none, {}); });
   add_call("conv2d_max_pool2d", 1, [=] { conv2d_max_pool2d(none, filter); });
   add_call("conv2d_max_pool2d", 2, [=] { conv2d_max_pool2d(image, none); });
-  for (int k = 1; k <= 4; ++k) {
+  for (int k = 1; k <= 3; ++k) {
     auto of = [=](int place, const Tensor& tensor) { return place == k ? none : tensor; };
-    add_call("linear_sgd_update", k, [=] { linear_sgd_update(of(1, x), of(2, x), of(3, state), of(4, x)); });
-    if (k == 4) continue;
     add_call("linear_input_gradient", k, [=] { linear_input_gradient(of(1, x), of(2, x), of(3, x)); });
     add_call("conv2d_max_pool2d_input_gradient", k,
              [=] { conv2d_max_pool2d_input_gradient(of(1, image), of(2, choice), of(3, filter), {}); });
@@ -311,17 +308,43 @@ std::vector<Typed> typed_calls() {
   add_call("max_pool2d_gradient", 2, [=] { max_pool2d_gradient(image, none, {}); });
   add_call("avg_pool2d", 1, [] { avg_pool2d(none); });
   add_call("avg_pool2d_gradient", 1, [] { avg_pool2d_gradient(none, {}); });
-  add_call("sgd_update", 1, [=] { sgd_update(none, x, {}, {}); });
-  add_call("sgd_update", 2, [=] { sgd_update(x, none, {}, {}); });
-  for (int k = 1; k <= 4; ++k) {
-    auto of = [=](int place) { return place == k ? none : x; };
-    if (k < 3) add_call("sgd_momentum_update", k, [=] { sgd_update(of(1), of(2), x, {0.1, 0.9}); });
-    add_call("adam_update", k, [=] { adam_update(of(1), of(2), of(3), of(4), {}); });
-    add_call("adam_update_all", k + 1, [=] { adam_update_all(state, {of(1), of(2), of(3), of(4)}, {}); });
-  }
-  add_call("sgd_update_all", 3, [=] { sgd_update_all(state, {x, none}, {}); });
-  add_call("sgd_momentum_update_all", 4, [=] { sgd_momentum_update_all(state, {x, x, none}, {0.1, 0.9}); });
   return list;
+}
+
+/// Calls of an op in place, each with another of its operands undefined; `first` may be.
+void add_calls(std::vector<Typed>& list, const std::string& op, const std::vector<Tensor>& operands,
+               const Attributes& attributes, size_t first = 0) {
+  for (size_t k = first; k < operands.size(); ++k) {
+    auto call = [=] {
+      auto inputs = operands;
+      inputs[k] = none;
+      apply_in_place(op_named(op), inputs, attributes);
+    };
+    list.push_back({op, int(k) + 1, call});
+  }
+}
+
+/// The updates of all rules, of one parameter, of all, and behind a linear layer's gradient.
+std::vector<Typed> update_calls() {
+  const Tensor x = Tensor::from({1, 2, 3, 4}, {2, 2}), state = Tensor::zeros({2}, DType::f64);
+  std::vector<Typed> list;
+  for (const Rule& rule : known_rules())
+    for (const NamedOptions& example : rule.examples) {
+      const RuleForm& form = rule.form_for(example.options);
+      std::vector<Tensor> group(form.slots.size() + 2, x), all = group, linear(form.slots.size() + 3, x);
+      all.insert(all.begin(), state), linear.insert(linear.begin() + 2, state);
+      const Attributes at = rule.at(example.options, 0.1, 1);
+      add_calls(list, form.update, group, at);
+      add_calls(list, form.update_all, all, at, 1);
+      add_calls(list, "linear_" + form.update, linear, example.options);
+    }
+  return list;
+}
+
+TEST(Operands, UpdatesNameTheOneThatIsUndefined) {
+  for (const Typed& one : update_calls())
+    expect_refused({refused<ValueError>(
+        one.name, {one.name + ": operand " + std::to_string(one.operand) + " is undefined"}, one.call)});
 }
 
 TEST(Operands, TypedFunctionsNameTheOneThatIsUndefined) {

@@ -3,20 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/registry.h"
+#include "treadle/graph/settings.h"
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/layout/views.h"
-#include "treadle/ops/matrix/linear_sgd_update.h"
+#include "treadle/ops/matrix/linear_update.h"
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/reduce/reduce.h"
-#include "treadle/ops/update/optimizer_update.h"
+#include "treadle/optim/rule_optimizer.h"
 
 namespace treadle {
 namespace {
@@ -29,12 +33,6 @@ Tensor numbers(const Shape& shape, int seed) {
     x.view().as<float>()[i] = float(state >> 8) * 0x1p-23f - 1;
   }
   return x;
-}
-
-Tensor copy_of(const Tensor& x) {
-  Tensor y = Tensor::zeros(x.shape());
-  std::memcpy(y.view().data, x.view().data, size_t(x.numel()) * sizeof(float));
-  return y;
 }
 
 /// The same elements with strides (1, rows).
@@ -60,33 +58,100 @@ void with_threads(Test test) {
   set_num_threads(before);
 }
 
-TEST(LinearSgdUpdate, HasTheBitsOfGradientAndUpdate) {
+/// A parameter and what a rule keeps of it, after two steps of other gradients, which lie as it does.
+std::vector<Tensor> parameter_of(const RuleForm& form, const Rule& rule, const Attributes& options,
+                                 const Tensor& w) {
+  std::vector<Tensor> group{clone(w), Tensor()};
+  for (size_t k = 0; k < form.slots.size(); ++k) group.push_back(clone(w * 0.0f));
+  for (int step = 1; step <= 2; ++step) {
+    group[1] = w * (0.25f * float(step));
+    apply_in_place(op_named(form.update), group, rule.at(options, 0.1, step));
+  }
+  group.erase(group.begin() + 1);
+  return group;
+}
+
+std::vector<Tensor> joined(const std::vector<std::vector<Tensor>>& lists) {
+  std::vector<Tensor> all;
+  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+std::vector<Tensor> clones(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> copies;
+  for (const Tensor& tensor : tensors) copies.push_back(clone(tensor));
+  return copies;
+}
+
+/// The rule's update of one parameter, whose gradient goes behind it.
+void update(const RuleForm& form, std::vector<Tensor> group, const Tensor& gradient,
+            const Attributes& at_step) {
+  group.insert(group.begin() + 1, gradient);
+  apply_in_place(op_named(form.update), group, at_step);
+}
+
+/// Of rule, layer and layout: one op against two.
+void expect_bits_of_two_steps(const Rule& rule, const NamedOptions& example, std::array<int64_t, 3> layer,
+                              bool transposed) {
+  const auto [N, in, out] = layer;
+  const RuleForm& form = rule.form_for(example.options);
+  const Tensor x = relu(numbers({N, in}, 1)), dy = numbers({N, out}, 2);
+  const Tensor w = transposed ? by_input(numbers({out, in}, 3)) : numbers({out, in}, 3);
+  const auto weight = parameter_of(form, rule, example.options, w),
+             bias = parameter_of(form, rule, example.options, numbers({out}, 4));
+  const Tensor at_step = Tensor::from(std::vector<double>{0.1, 3}, {2});
+  const auto w_once = clones(weight), b_once = clones(bias);
+  apply_in_place(op_named("linear_" + form.update), joined({{x, dy, at_step}, w_once, b_once}),
+                 example.options);
+  const auto [dw, db] = linear_weight_gradient(x, dy, {.transposed = transposed});
+  EXPECT_EQ(dw.strides(), w.strides());
+  update(form, weight, dw, rule.at(example.options, 0.1, 3));
+  update(form, bias, db, rule.at(example.options, 0.1, 3));
+  const std::string what = fmt::format("{} {}, N {} in {} out {}{}", rule.name, example.name, N, in, out,
+                                       transposed ? ", transposed" : "");
+  SCOPED_TRACE(what);
+  for (size_t k = 0; k < weight.size(); ++k) {
+    expect_same_bits(w_once[k], weight[k]);
+    expect_same_bits(b_once[k], bias[k]);
+  }
+}
+
+/// Blocks of the gradient end inside and between rows.
+TEST(LinearUpdate, HasTheBitsOfGradientAndUpdate) {
   with_threads([] {
-    for (auto [N, in, out] : {std::array<int64_t, 3>{32, 300, 45}, {1, 70, 9}, {7, 5, 130}})
-      for (bool transposed : {false, true}) {
-        const Tensor x = numbers({N, in}, 1), dy = numbers({N, out}, 2), b = numbers({out}, 4);
-        const Tensor w = transposed ? by_input(numbers({out, in}, 3)) : numbers({out, in}, 3);
-        Tensor state = Tensor::zeros({2}, DType::f64);
-        state.view().as<double>()[0] = 0.1;
-        Tensor updated_w = clone(w), updated_b = copy_of(b);
-        linear_sgd_update(x, dy, state, updated_w, updated_b, {.weight_decay = 0.01});
-        const auto [dw, db] = linear_weight_gradient(x, dy, {.transposed = transposed});
-        EXPECT_EQ(dw.strides(), w.strides());
-        sgd_update(w, dw, {}, {.learning_rate = 0.1, .weight_decay = 0.01});
-        sgd_update(b, db, {}, {.learning_rate = 0.1, .weight_decay = 0.01});
-        expect_same_bits(updated_w, w);
-        expect_same_bits(updated_b, b);
-      }
+    for (const char* variant : {"panels", "listed"})
+      for (const Rule& rule : known_rules())
+        for (const NamedOptions& example : rule.examples)
+          for (auto layer : {std::array<int64_t, 3>{32, 300, 45}, {1, 70, 9}, {7, 5, 130}, {3, 700, 64}})
+            for (bool transposed : {false, true}) {
+              if (!transposed && variant == std::string("listed")) continue;
+              const std::string op = "linear_" + rule.form_for(example.options).update;
+              const auto before =
+                  std::exchange(settings().variants, {{op, variant}, {"linear_weight_gradient", variant}});
+              expect_bits_of_two_steps(rule, example, layer, transposed);
+              settings().variants = before;
+            }
   });
 }
 
-TEST(LinearSgdUpdate, RefusesOperandsThatDoNotFit) {
-  const Tensor x = numbers({4, 3}, 1), dy = numbers({4, 2}, 2), w = numbers({2, 3}, 3), b = numbers({2}, 4),
-               state = Tensor::zeros({2}, DType::f64);
-  EXPECT_THROW(linear_sgd_update(x, dy, state, numbers({3, 2}, 3), b), ShapeError);
-  EXPECT_THROW(linear_sgd_update(x, dy, state, w, numbers({3}, 4)), ShapeError);
-  EXPECT_THROW(linear_sgd_update(x, dy, Tensor::zeros({1}, DType::f64), w, b), ShapeError);
-  EXPECT_THROW(linear_sgd_update(x, dy, Tensor::zeros({2}), w, b), DTypeError);
+TEST(LinearUpdate, RefusesOperandsThatDoNotFit) {
+  const Tensor x = numbers({4, 3}, 1), dy = numbers({4, 2}, 2), state = Tensor::zeros({2}, DType::f64);
+  for (const Rule& rule : known_rules())
+    for (const NamedOptions& example : rule.examples) {
+      const RuleForm& form = rule.form_for(example.options);
+      const std::vector<Tensor> w(form.slots.size() + 1, numbers({2, 3}, 3)),
+          b(form.slots.size() + 1, numbers({2}, 4)), wrong_w(w.size(), numbers({3, 2}, 3)),
+          wrong_b(b.size(), numbers({3}, 4));
+      auto update = [&](const Tensor& numbers_of_step, const std::vector<Tensor>& weight,
+                        const std::vector<Tensor>& bias) {
+        apply_in_place(op_named("linear_" + form.update), joined({{x, dy, numbers_of_step}, weight, bias}),
+                       example.options);
+      };
+      EXPECT_THROW(update(state, wrong_w, b), ShapeError) << form.update;
+      EXPECT_THROW(update(state, w, wrong_b), ShapeError) << form.update;
+      EXPECT_THROW(update(Tensor::zeros({1}, DType::f64), w, b), ShapeError) << form.update;
+      EXPECT_THROW(update(Tensor::zeros({2}), w, b), DTypeError) << form.update;
+    }
   EXPECT_THROW(linear_weight_gradient(x, numbers({3, 2}, 2)), ShapeError);
 }
 

@@ -1,92 +1,68 @@
-#include "treadle/ops/update/optimizer_update.h"
-
+/// The update ops of every rule: numbers in a tensor or in the options, one parameter or all, any number of
+/// threads.
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
 
 #include "tests/goldens/golden_numbers.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
+#include "treadle/graph/registry.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/copy.h"
+#include "treadle/ops/update/optimizer_update.h"
+#include "treadle/optim/sgd/sgd.h"
 
 namespace treadle {
 namespace {
 
-Tensor ten_numbers(uint32_t seed, DType dtype) { return cast(goldens::signed_tensor(seed, {10}), dtype); }
+/// An update by one of a rule's examples.
+struct Update {
+  const Rule& rule;
+  const NamedOptions& example;
+  const RuleForm& form;
 
-/// Runs five steps and compares the parameters after each with PyTorch's: in f64 with its f64 result, in f32
-/// with the f32 result within the few roundings of each step so far.
-template <class Update>
-void compare(const char* name, DType dtype, Update update) {
-  auto steps = goldens::file()["optimizers"][name]["steps"];
-  Tensor parameter = ten_numbers(5000, dtype);
-  const double unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
-  for (uint32_t step = 0; step < 5; ++step) {
-    update(parameter, ten_numbers(5101 + step, dtype), int64_t(step) + 1);
-    auto values = parameter.to_doubles();
-    for (int i = 0; i < 10; ++i) {
-      double wanted = steps[step]["value"][i], exact = wanted - steps[step]["deviation"][i].get<double>();
-      EXPECT_NEAR(values[i], dtype == DType::f64 ? exact : wanted, 4 * unit * (step + 1))
-          << name << " step " << step;
-    }
+  std::string name() const { return rule.name + " " + example.name; }
+  size_t operands() const { return form.slots.size() + 2; }
+  /// Of one parameter; the numbers are in the options, and perhaps in a tensor.
+  void one(std::vector<Tensor> group, const Tensor& numbers, double rate, int64_t step) const {
+    if (numbers.defined()) group.push_back(numbers);
+    apply_in_place(op_named(form.update), group, rule.at(example.options, rate, step));
   }
-}
-
-TEST(OptimizerUpdate, SgdEqualsPyTorch) {
-  for (DType dtype : {DType::f32, DType::f64}) {
-    Tensor buffer = Tensor::zeros({10}, dtype);
-    auto options = goldens::file()["optimizers"]["sgd"]["options"];
-    compare("sgd", dtype, [&](const Tensor& parameter, const Tensor& gradient, int64_t step) {
-      sgd_update(parameter, gradient, buffer,
-                 {options["lr"], options["momentum"], options["dampening"], options["weight_decay"],
-                  options["nesterov"], step == 1});
-    });
+  void all(std::vector<Tensor> groups, const Tensor& numbers, double rate, int64_t step) const {
+    groups.insert(groups.begin(), numbers);
+    apply_in_place(op_named(form.update_all), groups, rule.at(example.options, rate, step));
   }
+};
+
+std::vector<Update> updates() {
+  std::vector<Update> list;
+  for (const Rule& rule : known_rules())
+    for (const NamedOptions& example : rule.examples)
+      list.push_back({rule, example, rule.form_for(example.options)});
+  return list;
 }
 
-TEST(OptimizerUpdate, AdamAndAdamWEqualPyTorch) {
-  for (const char* name : {"adam", "adamw"}) {
-    for (DType dtype : {DType::f32, DType::f64}) {
-      Tensor first = Tensor::zeros({10}, dtype), second = Tensor::zeros({10}, dtype);
-      auto options = goldens::file()["optimizers"][name]["options"];
-      compare(name, dtype, [&](const Tensor& parameter, const Tensor& gradient, int64_t step) {
-        adam_update(parameter, gradient, first, second,
-                    {options["lr"], options["betas"][0], options["betas"][1], options["eps"],
-                     options["weight_decay"], std::string(name) == "adamw", step});
-      });
-    }
-  }
-}
-
-TEST(OptimizerUpdate, RefusesOperandsThatDoNotFit) {
-  Tensor p = Tensor::zeros({3}), g = Tensor::zeros({3}), wrong = Tensor::zeros({2});
-  EXPECT_THROW(sgd_update(p, wrong, {}, {}), ShapeError);
-  EXPECT_THROW(sgd_update(p, Tensor::zeros({3}, DType::f64), {}, {}), DTypeError);
-  EXPECT_THROW(sgd_update(p, g, {}, {.momentum = 0.9}), ValueError);
-  EXPECT_THROW(adam_update(p, g, g, wrong, {}), ShapeError);
-  EXPECT_THROW(adam_update(p, g, Tensor::zeros({3}), Tensor::zeros({3}), {.step = 0}), ValueError);
-}
-
-/// One parameter's operands with known values; second moments are positive.
-std::vector<Tensor> group_of(int operands, const Shape& shape, DType dtype, Device device, uint32_t seed) {
-  std::vector<Tensor> group;
-  for (int k = 0; k < operands; ++k) {
-    const uint32_t hash = seed + 10 * uint32_t(k);
-    Tensor values = k == 3 ? goldens::uniform_tensor(hash, shape) : goldens::signed_tensor(hash, shape);
-    group.push_back(to(cast(values, dtype), device));
+/// One parameter's operands: known values, a gradient, and what two steps before left.
+std::vector<Tensor> group_of(const Update& update, const Shape& shape, DType dtype, Device device,
+                             uint32_t seed) {
+  auto numbers = [&](uint32_t hash) { return to(cast(goldens::signed_tensor(hash, shape), dtype), device); };
+  std::vector<Tensor> group{numbers(seed), numbers(seed + 1)};
+  while (group.size() < update.operands()) group.push_back(Tensor::zeros(shape, dtype, device));
+  for (int64_t step = 1; step <= 2; ++step) {
+    update.one(group, {}, 0.01, step);
+    group[1] = numbers(seed + 1 + uint32_t(step));
   }
   return group;
 }
 
 /// Parameters of several sizes: in one range of all elements, cuts fall inside and between them.
-std::vector<Tensor> groups_of(int operands, DType dtype, Device device) {
+std::vector<Tensor> groups_of(const Update& update, DType dtype, Device device) {
   std::vector<Tensor> groups;
   uint32_t seed = 7000;
   for (const Shape& shape :
        {Shape{3, 5}, Shape{1}, Shape{20000}, Shape{0, 4}, Shape{7, 3, 3, 3}, Shape{30001}})
-    for (Tensor& operand : group_of(operands, shape, dtype, device, seed += 100))
+    for (Tensor& operand : group_of(update, shape, dtype, device, seed += 100))
       groups.push_back(std::move(operand));
   return groups;
 }
@@ -105,59 +81,18 @@ void expect_same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b
   }
 }
 
-/// An update of one parameter and of all, with the numbers in the options or in a tensor.
-struct Update {
-  std::string name;
-  int operands;
-  std::function<void(const Tensor* group, const Tensor& numbers, double rate, int64_t step)> one;
-  std::function<void(const std::vector<Tensor>& groups, const Tensor& numbers, double rate, int64_t step)>
-      all;
-};
-
-std::vector<Update> updates() {
-  auto sgd = [](double momentum, double rate, int64_t step) {
-    return SgdUpdateOptions{rate, momentum, 0, 5e-4, momentum > 0, step == 1};
-  };
-  auto adam = [](bool decoupled, double rate, int64_t step) {
-    return AdamUpdateOptions{rate, 0.9, 0.999, 1e-8, 0.01, decoupled, step};
-  };
-  std::vector<Update> list{
-      {"sgd", 2,
-       [=](auto* g, auto& n, double rate, int64_t step) {
-         sgd_update(g[0], g[1], {}, sgd(0, rate, step), n);
-       },
-       [=](auto& g, auto& n, double rate, int64_t step) { sgd_update_all(n, g, sgd(0, rate, step)); }},
-      {"momentum", 3,
-       [=](auto* g, auto& n, double rate, int64_t step) {
-         sgd_update(g[0], g[1], g[2], sgd(0.9, rate, step), n);
-       },
-       [=](auto& g, auto& n, double rate, int64_t step) {
-         sgd_momentum_update_all(n, g, sgd(0.9, rate, step));
-       }}};
-  for (bool decoupled : {false, true})
-    list.push_back({decoupled ? "adamw" : "adam", 4,
-                    [=](auto* g, auto& n, double rate, int64_t step) {
-                      adam_update(g[0], g[1], g[2], g[3], adam(decoupled, rate, step), n);
-                    },
-                    [=](auto& g, auto& n, double rate, int64_t step) {
-                      adam_update_all(n, g, adam(decoupled, rate, step));
-                    }});
-  return list;
-}
-
 /// Learning rates and steps that an update must read from the tensor: those in the options differ.
 TEST(OptimizerUpdate, NumbersInATensorGiveTheBitsOfTheOptions) {
   for (const Update& update : updates())
     for (Device device : {kCpu, kSimt})
       for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
         for (auto [rate, step] : {std::pair{0.1, int64_t(1)}, {3e-4, int64_t(2)}, {1e-3, int64_t(1000)}}) {
-          auto expected = group_of(update.operands, {1027}, dtype, device, 6000),
-               actual = copies_of(expected);
-          update.one(expected.data(), {}, rate, step);
+          auto expected = group_of(update, {1027}, dtype, device, 6000), actual = copies_of(expected);
+          update.one(expected, {}, rate, step);
           Tensor numbers = Tensor::from(std::vector<double>{rate, double(step)}, {2}, device);
-          update.one(actual.data(), numbers, 17., 5);
+          update.one(actual, numbers, 17., 5);
           expect_same_bits(actual, expected,
-                           fmt::format("{} {} {} step {}", update.name, device, name_of(dtype), step));
+                           fmt::format("{} {} {} step {}", update.name(), device, name_of(dtype), step));
         }
 }
 
@@ -166,43 +101,77 @@ TEST(OptimizerUpdate, AllAtOnceGiveTheBitsOfOneByOne) {
     for (Device device : {kCpu, kSimt})
       for (DType dtype : {DType::f32, DType::f64, DType::bf16})
         for (bool tensor : {false, true}) {
-          auto expected = groups_of(update.operands, dtype, device), actual = copies_of(expected);
-          for (size_t i = 0; i < expected.size(); i += size_t(update.operands))
-            update.one(&expected[i], {}, 0.01, 3);
+          auto expected = groups_of(update, dtype, device), actual = copies_of(expected);
+          for (auto group = expected.begin(); group != expected.end(); group += int64_t(update.operands()))
+            update.one({group, group + int64_t(update.operands())}, {}, 0.01, 3);
           Tensor numbers;
           if (tensor) numbers = Tensor::from(std::vector<double>{0.01, 3}, {2}, device);
           update.all(actual, numbers, tensor ? 17. : 0.01, tensor ? 5 : 3);
-          expect_same_bits(actual, expected, fmt::format("{} {} {}", update.name, device, name_of(dtype)));
+          expect_same_bits(actual, expected, fmt::format("{} {} {}", update.name(), device, name_of(dtype)));
         }
 }
 
 TEST(OptimizerUpdate, TheBitsDoNotDependOnTheNumberOfThreads) {
   const int before = num_threads();
   for (const Update& update : updates()) {
-    auto expected = groups_of(update.operands, DType::f32, kCpu);
+    const auto start = groups_of(update, DType::f32, kCpu);
+    auto expected = start;
     for (int threads : {2, 3, 1}) {
       set_num_threads(threads);
-      auto actual = copies_of(groups_of(update.operands, DType::f32, kCpu));
+      auto actual = copies_of(start);
       update.all(actual, {}, 0.01, 3);
       if (threads == 2) expected = actual;
-      expect_same_bits(actual, expected, fmt::format("{}, {} threads", update.name, threads));
+      expect_same_bits(actual, expected, fmt::format("{}, {} threads", update.name(), threads));
     }
   }
   set_num_threads(before);
 }
 
-TEST(OptimizerUpdate, RefusesGroupsAndNumbersThatDoNotFit) {
-  Tensor p = Tensor::zeros({3}), g = Tensor::zeros({3}), wrong = Tensor::zeros({2});
-  const Tensor numbers = Tensor::zeros({2}, DType::f64);
-  EXPECT_THROW(sgd_update_all(numbers, {p, g, p}, {}), ValueError);
-  EXPECT_THROW(sgd_update_all(numbers, {p, g, p, wrong}, {}), ShapeError);
-  EXPECT_THROW(sgd_update_all(numbers, {p, g, cast(p, DType::f64), cast(g, DType::f64)}, {}), DTypeError);
-  EXPECT_THROW(sgd_update_all(numbers, {p, g}, {.momentum = 0.9}), ValueError);
-  EXPECT_THROW(sgd_update(p, g, {}, {}, Tensor::zeros({2})), DTypeError);
-  EXPECT_THROW(sgd_update(p, g, {}, {}, Tensor::zeros({3}, DType::f64)), ShapeError);
-  EXPECT_THROW(sgd_update_all(to(numbers, kSimt), {p, g}, {}), DeviceError);
-  EXPECT_THROW(adam_update_all({}, {p, g, p, g}, {.step = 0}), ValueError);
-  sgd_update_all(numbers, {}, {});
+TEST(OptimizerUpdate, RefusesOperandsAndNumbersThatDoNotFit) {
+  for (const Update& update : updates()) {
+    SCOPED_TRACE(update.name());
+    const std::vector<Tensor> group(update.operands(), Tensor::zeros({3}));
+    auto with = [&](size_t operand, const Tensor& tensor) {
+      auto other = group;
+      other[operand] = tensor;
+      return other;
+    };
+    for (size_t k = 1; k < group.size(); ++k) {
+      EXPECT_THROW(update.one(with(k, Tensor::zeros({2})), {}, 1, 1), ShapeError) << k;
+      EXPECT_THROW(update.all(with(k, Tensor::zeros({2})), {}, 1, 1), ShapeError) << k;
+      EXPECT_THROW(update.one(with(k, Tensor::zeros({3}, DType::f64)), {}, 1, 1), DTypeError) << k;
+      EXPECT_THROW(update.all(with(k, Tensor::zeros({3}, DType::f64)), {}, 1, 1), DTypeError) << k;
+    }
+    const std::vector<Tensor> short_group(group.begin() + 1, group.end());
+    EXPECT_THROW(update.one(short_group, {}, 1, 1), ValueError);
+    EXPECT_THROW(update.all(short_group, {}, 1, 1), ValueError);
+    EXPECT_THROW(update.one(group, Tensor::zeros({2}), 1, 1), DTypeError);
+    EXPECT_THROW(update.one(group, Tensor::zeros({3}, DType::f64), 1, 1), ShapeError);
+    EXPECT_THROW(update.all(group, Tensor::zeros({2}, DType::f64, kSimt), 1, 1), DeviceError);
+    EXPECT_THROW(update.one(group, {}, 1, 0), ValueError);
+    EXPECT_THROW(update.all(group, {}, 1, 0), ValueError);
+  }
+}
+
+/// Options that another of the rules serves, which keeps something else.
+TEST(OptimizerUpdate, RefusesTheOptionsOfAnotherForm) {
+  for (const Update& update : updates())
+    for (const Update& other : updates()) {
+      if (&update.rule != &other.rule || &update.form == &other.form) continue;
+      const std::vector<Tensor> group(update.operands(), Tensor::zeros({3}));
+      EXPECT_THROW(
+          apply_in_place(op_named(update.form.update), group, other.rule.at(other.example.options, 0.1, 1)),
+          ValueError)
+          << update.name() << " by " << other.name();
+    }
+}
+
+TEST(OptimizerUpdate, TypedFunctionsAreTheOps) {
+  const Tensor numbers = Tensor::zeros({2}, DType::f64), p = Tensor::zeros({3}), g = Tensor::zeros({3});
+  EXPECT_NO_THROW(update_parameters<SgdRule>(numbers, {}, {}));
+  EXPECT_NO_THROW(update_parameters<SgdRule>(numbers, {p, g}, {}));
+  EXPECT_NO_THROW(update_parameter<SgdRule>({p, g}, {}, numbers));
+  EXPECT_THROW(update_parameter<SgdRule>({p, g}, {{.momentum = 0.5}}), ValueError);
 }
 
 }  // namespace

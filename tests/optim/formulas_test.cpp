@@ -1,13 +1,11 @@
-/// Each optimiser against its formula, with every option away from its default: plain loops in double over
-/// parameters in f64. Recorded steps are compared with eager ones elsewhere.
+/// Each optimizer against its rule's reference in double, with every option away from its default: what a
+/// user chooses arrives in the update, the steps are counted, and what the rule keeps stays from step to
+/// step. References are compared with PyTorch elsewhere, recorded steps with eager ones.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <functional>
-#include <memory>
-
-#include "treadle/optim/adam.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/graph/registry.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/optim/rule_optimizer.h"
 
 namespace treadle {
 namespace {
@@ -16,7 +14,7 @@ using Values = std::vector<double>;
 
 constexpr int kSteps = 6;
 constexpr double kRate = 0.1;
-/// Numbers below 8, some twenty roundings a step, which a division by √v̂ + ε ≥ 0.01 may magnify.
+/// Numbers below 8, some twenty roundings a step, which a division by a root of 0.01 or more may magnify.
 constexpr double kAllowed = 8 * 20 * kSteps * 100 * 0x1p-53;
 
 Values first_values() { return {0.5, -1, 2, 0.125}; }
@@ -24,7 +22,7 @@ Values first_values() { return {0.5, -1, 2, 0.125}; }
 /// The gradient at a step that counts from 1.
 Values gradient_at(int step) { return {1. / step, -0.5 * step, 0.25, step % 2 ? -1. : 0.75}; }
 
-/// What the optimiser makes of the first values in kSteps steps.
+/// What the optimizer makes of the first values in kSteps steps.
 Values trained(const std::function<std::unique_ptr<Optimizer>(std::vector<NamedTensor>)>& make) {
   Tensor p = Tensor::from(first_values(), {4}).set_requires_grad();
   auto optimizer = make({{"p", p}});
@@ -35,72 +33,51 @@ Values trained(const std::function<std::unique_ptr<Optimizer>(std::vector<NamedT
   return p.to_doubles();
 }
 
-void expect_near(const Values& got, const Values& wanted) {
-  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(got[i], wanted[i], kAllowed) << i;
+/// The reference of the op, step by step.
+Values by_reference(const Rule& rule, const Attributes& options) {
+  const RuleForm& form = rule.form_for(options);
+  std::vector<ReferenceTensor> group{{{4}, first_values()}, {{4}, {}}};
+  for (size_t k = 0; k < form.slots.size(); ++k) group.push_back(ReferenceTensor::zeros({4}));
+  for (int step = 1; step <= kSteps; ++step) {
+    group[1].values = gradient_at(step);
+    auto updated = op_named(form.update).reference(group, rule.at(options, kRate, step));
+    group[0] = updated[0];
+    for (size_t k = 1; k < updated.size(); ++k) group[k + 1] = updated[k];
+  }
+  return group[0].values;
 }
 
-Values sgd_by_hand(const SgdOptions& o) {
-  Values p = first_values(), buffer(p.size());
-  for (int step = 1; step <= kSteps; ++step)
-    for (size_t i = 0; i < p.size(); ++i) {
-      const double g = gradient_at(step)[i] + o.weight_decay * p[i];
-      buffer[i] = step == 1 ? g : o.momentum * buffer[i] + (1 - o.dampening) * g;
-      p[i] -= kRate * (o.nesterov ? g + o.momentum * buffer[i] : o.momentum != 0 ? buffer[i] : g);
-    }
-  return p;
+void expect_near(const Values& got, const Values& wanted, const std::string& what) {
+  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(got[i], wanted[i], kAllowed) << what << ' ' << i;
 }
 
-Values adam_by_hand(const AdamOptions& o) {
-  Values p = first_values(), m(p.size()), v(p.size());
-  for (int step = 1; step <= kSteps; ++step)
-    for (size_t i = 0; i < p.size(); ++i) {
-      double g = gradient_at(step)[i];
-      if (o.decoupled)
-        p[i] -= kRate * o.weight_decay * p[i];
-      else
-        g += o.weight_decay * p[i];
-      m[i] = o.beta1 * m[i] + (1 - o.beta1) * g;
-      v[i] = o.beta2 * v[i] + (1 - o.beta2) * g * g;
-      const double mean = m[i] / (1 - std::pow(o.beta1, step)), square = v[i] / (1 - std::pow(o.beta2, step));
-      p[i] -= kRate * mean / (std::sqrt(square) + o.epsilon);
-    }
-  return p;
-}
-
-TEST(Formulas, Sgd) {
-  const SgdOptions cases[] = {{},
-                              {.weight_decay = 0.3},
-                              {.momentum = 0.8},
-                              {.momentum = 0.8, .dampening = 0.25, .weight_decay = 0.3},
-                              {.momentum = 0.8, .weight_decay = 0.3, .nesterov = true}};
-  for (const SgdOptions& options : cases)
-    expect_near(trained([&](auto parameters) {
-                  return std::make_unique<Sgd>(std::move(parameters), kRate, options);
-                }),
-                sgd_by_hand(options));
-}
-
-TEST(Formulas, Adam) {
-  const AdamOptions cases[] = {
-      {},
-      {.beta1 = 0.7, .beta2 = 0.95, .epsilon = 0.01, .weight_decay = 0.3},
-      {.beta1 = 0.7, .beta2 = 0.95, .epsilon = 0.01, .weight_decay = 0.3, .decoupled = true}};
-  for (const AdamOptions& options : cases)
-    expect_near(trained([&](auto parameters) {
-                  return std::make_unique<Adam>(std::move(parameters), kRate, options);
-                }),
-                adam_by_hand(options));
+TEST(Formulas, OptimizersFollowTheReferenceOfTheirRule) {
+  for (const Rule& rule : known_rules())
+    for (const NamedOptions& example : rule.examples)
+      expect_near(trained([&](auto parameters) {
+                    return std::make_unique<RuleOptimizer>(std::move(parameters), kRate, rule,
+                                                           example.options);
+                  }),
+                  by_reference(rule, example.options), rule.name + " " + example.name);
 }
 
 TEST(Formulas, NamesStandForTheirOptions) {
-  const std::pair<const char*, Values> cases[] = {
-      {"sgd", sgd_by_hand({})},
-      {"momentum", sgd_by_hand({.momentum = 0.9})},
-      {"adam", adam_by_hand({})},
-      {"adamw", adam_by_hand({.weight_decay = 0.01, .decoupled = true})}};
-  for (auto& [name, wanted] : cases)
-    expect_near(trained([&](auto parameters) { return make_optimizer(name, std::move(parameters), kRate); }),
-                wanted);
+  for (const Rule& rule : known_rules())
+    for (const NamedOptions& preset : rule.presets)
+      expect_near(
+          trained([&](auto parameters) { return make_optimizer(preset.name, std::move(parameters), kRate); }),
+          by_reference(rule, preset.options), preset.name);
+}
+
+/// An option that no example changes is one that no test would miss.
+TEST(Formulas, ExamplesChangeEveryOption) {
+  for (const Rule& rule : known_rules())
+    for (const OptionField& field : rule.options->fields) {
+      bool changed = false;
+      for (const NamedOptions& example : rule.examples)
+        changed |= field.get(example.options.data()) != field.default_value;
+      EXPECT_TRUE(changed) << rule.name << ": no example has another " << field.name;
+    }
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/random/random.h"
-#include "treadle/optim/adam.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/adam/adam.h"
+#include "treadle/optim/sgd/sgd.h"
 
 namespace treadle {
 namespace {
@@ -93,7 +93,7 @@ TEST(Optimizer, UpdatesParametersOfSeveralDtypesAndDevices) {
 /// Updates of a parameter that does not lie row by row: its state lies as it does, and the numbers are the
 /// same.
 TEST(Optimizer, FollowsTheLayoutOfAParameter) {
-  for (const char* name : {"sgd", "momentum", "adam", "adamw"}) {
+  for (const std::string& name : known_optimizers()) {
     const Tensor values = rand({5, 33}), slope = rand({5, 33});
     auto updated = [&](bool transposed) {
       auto lay = [&](const Tensor& x) {

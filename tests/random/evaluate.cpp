@@ -13,8 +13,7 @@
 #include "treadle/graph/settings.h"
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/pointwise/pointwise.h"
-#include "treadle/optim/adam.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/rule_optimizer.h"
 
 namespace treadle::random_programs {
 namespace {
@@ -212,31 +211,33 @@ constexpr CompileOptions kGraph{.measure = false, .graph = CompileOptions::Graph
 constexpr double kRate = 0x1p-5;
 constexpr int kTrainingSteps = 3;
 
-std::unique_ptr<Optimizer> make_optimizer(int kind, const std::vector<NamedTensor>& parameters) {
-  switch (kind) {
-    case 0:
-      return std::make_unique<Sgd>(parameters, kRate, SgdOptions{.weight_decay = 0.25});
-    case 1:
-      return std::make_unique<Sgd>(parameters, kRate, SgdOptions{.momentum = 0.75, .nesterov = true});
-    case 2:
-      return std::make_unique<Adam>(parameters, kRate, AdamOptions{.weight_decay = 0.25});
-    default:
-      return std::make_unique<Adam>(parameters, kRate, AdamOptions{.weight_decay = 0.25, .decoupled = true});
-  }
+/// An example of a rule, which optimizers are made by.
+struct Choice {
+  const Rule* rule;
+  const NamedOptions* example;
+
+  std::string name() const { return rule->name + " " + example->name; }
+  const RuleForm& form() const { return rule->form_for(example->options); }
+};
+
+std::vector<Choice> choices() {
+  std::vector<Choice> list;
+  for (const Rule& rule : known_rules())
+    for (const NamedOptions& example : rule.examples) list.push_back({&rule, &example});
+  return list;
 }
-constexpr const char* kOptimizers[] = {"sgd", "momentum", "adam", "adamw"};
 
 /// Parameters, their optimiser, and a step that may be compiled.
 class Training {
  public:
-  Training(const Program& program, int optimizer, const CompileOptions* options)
+  Training(const Program& program, const Choice& choice, const CompileOptions* options)
       : program_(program), leaves_(make_leaves(program, DType::f32, kCpu)) {
     for (size_t i = 0; i < leaves_.size(); ++i)
       if (program.leaves[i].is_parameter())
         named_.push_back({fmt::format("p{}", i), leaves_[i]}), start_.push_back(clone(leaves_[i].detach()));
       else
         arguments_.push_back(leaves_[i]);
-    optimizer_ = make_optimizer(optimizer, named_);
+    optimizer_ = std::make_unique<RuleOptimizer>(named_, kRate, *choice.rule, choice.example->options);
     if (options) function_.emplace([this](std::span<const Tensor> given) { return step(given); }, *options);
   }
 
@@ -248,6 +249,19 @@ class Training {
   std::vector<std::vector<double>> parameters() const {
     std::vector<std::vector<double>> values;
     for (const NamedTensor& one : named_) values.push_back(one.tensor.to_doubles());
+    return values;
+  }
+  /// Elements of what is kept of parameter `p`, by slot.
+  std::vector<std::vector<double>> kept(size_t p, const std::vector<std::string>& slots) const {
+    std::vector<std::vector<double>> values;
+    for (const std::string& slot : slots)
+      for (const NamedTensor& state : optimizer_->state())
+        if (state.name == named_[p].name + "." + slot) values.push_back(state.tensor.to_doubles());
+    return values;
+  }
+  std::vector<std::vector<double>> start() const {
+    std::vector<std::vector<double>> values;
+    for (const Tensor& one : start_) values.push_back(one.to_doubles());
     return values;
   }
   void take_state_of(const Training& other) { optimizer_->load_state(other.optimizer_->state()); }
@@ -299,31 +313,56 @@ Expectation expect(const Program& program) {
 
 namespace {
 
-/// Of a parameter after a step from equal states: a gradient that is off by `error` moves SGD's by as many
-/// rates, and Adam's by the quotient of error and gradient, twice the rate at most for each of its moments.
-double allowed_after_step(int optimizer, double parameter, double gradient, double error) {
-  const double rounding = 16 * kUnit * (std::fabs(parameter) + kRate * (std::fabs(gradient) + 2));
-  if (optimizer < 2) return rounding + 4 * kRate * error;
-  return rounding + kRate * std::min(4.0, 16 * error / std::max(std::fabs(gradient), 1e-30));
+/// What a step makes of one element of a parameter, from the reference: { parameter, slots… } without a
+/// gradient.
+double after_step(const Choice& choice, std::vector<double> group, double gradient, int64_t step) {
+  group.insert(group.begin() + 1, gradient);
+  std::vector<ReferenceTensor> operands;
+  for (double value : group) operands.push_back({{1}, {value}});
+  return op_named(choice.form().update)
+      .reference(operands, choice.rule->at(choice.example->options, kRate, step))[0]
+      .values[0];
 }
 
-std::string compare_training(const Program& program, const Expectation& expectation, int optimizer) {
-  Training eager(program, optimizer, nullptr), unfused(program, optimizer, &kUnfused),
-      fused(program, optimizer, &kFused);
+/// How far a parameter may be off after a step from equal states, for a gradient that is off by `error`: as
+/// far as such gradients move it, and some roundings.
+double allowed_after_step(const Choice& choice, const std::vector<double>& group, double gradient,
+                          double error, int64_t step) {
+  constexpr int kSamples = 4;  // to either side
+  const double exact = after_step(choice, group, gradient, step), moved = std::fabs(exact - group[0]);
+  double farthest = 0;
+  for (int k = -kSamples; k <= kSamples; ++k) {
+    const double other = after_step(choice, group, gradient + error * k / kSamples, step);
+    farthest = std::max(farthest, std::fabs(other - exact));
+  }
+  return 2 * farthest + 16 * kUnit * (std::fabs(group[0]) + moved + kRate * (std::fabs(gradient) + 2));
+}
+
+std::string compare_training(const Program& program, const Expectation& expectation, const Choice& choice) {
+  Training eager(program, choice, nullptr), unfused(program, choice, &kUnfused),
+      fused(program, choice, &kFused);
   if (!eager.has_parameters()) return "";
-  for (int step = 0; step < kTrainingSteps; ++step) {
+  const auto starts = eager.start();
+  for (int step = 1; step <= kTrainingSteps; ++step) {
     fused.take_state_of(eager);
-    for (Training* training : {&eager, &unfused, &fused}) training->run();
-    const auto wanted = eager.parameters(), same = unfused.parameters(), near = fused.parameters();
+    fused.run();
+    const auto near = fused.parameters();
+    std::vector<std::vector<std::vector<double>>> kept;
+    for (size_t p = 0; p < near.size(); ++p) kept.push_back(eager.kept(p, choice.form().slots));
+    eager.run(), unfused.run();
+    const auto wanted = eager.parameters(), same = unfused.parameters();
     for (size_t p = 0; p < wanted.size(); ++p)
       for (size_t i = 0; i < wanted[p].size(); ++i) {
         const std::string where =
-            fmt::format("{} step {}: parameter {} element {}", kOptimizers[optimizer], step, p, i);
+            fmt::format("{} step {}: parameter {} element {}", choice.name(), step, p, i);
         if (same[p][i] != wanted[p][i])
           return fmt::format("compiled {} is {:.9g}, eager {:.9g}", where, same[p][i], wanted[p][i]);
+        if (near[p][i] == wanted[p][i]) continue;
         const size_t t = program.results.size() + p;
-        const double allowed = allowed_after_step(optimizer, wanted[p][i], expectation.exact.tensors[t][i],
-                                                  2 * expectation.allowed[t]);
+        std::vector<double> group{starts[p][i]};
+        for (const auto& slot : kept[p]) group.push_back(slot[i]);
+        const double allowed = allowed_after_step(choice, group, expectation.exact.tensors[t][i],
+                                                  2 * expectation.allowed[t], step);
         if (!(std::fabs(near[p][i] - wanted[p][i]) <= allowed))
           return fmt::format("fused {} is {:.9g}, eager {:.9g}, allowed {:.2g}", where, near[p][i],
                              wanted[p][i], allowed);
@@ -361,8 +400,13 @@ bool may_run(const Program& program, const std::string& op) {
   });
 }
 
-/// Whether the op updates parameters: then a training step shows what it does.
-bool is_update(const Op& op) { return op.name.ends_with("_sgd_update"); }
+/// Optimizers whose training steps may run the op, an update.
+std::vector<Choice> choices_for(const Op& op) {
+  std::vector<Choice> list;
+  for (const Choice& choice : choices())
+    if (op.name.ends_with("_" + choice.form().update)) list.push_back(choice);
+  return list;
+}
 
 /// The program with one variant of one op chosen; nothing is said where the variant does not take its call.
 std::string compare_variant(const Program& program, const Expectation& expectation, const Op& op,
@@ -370,10 +414,10 @@ std::string compare_variant(const Program& program, const Expectation& expectati
   const std::string way = fmt::format("{}={}", op.name, variant.name);
   const ChosenVariant chosen(op, variant);
   try {
-    if (is_update(op)) {
-      const std::string message = compare_training(program, expectation, 0);
-      return message.empty() ? "" : way + ": " + message;
-    }
+    for (const Choice& choice : choices_for(op))
+      if (const std::string message = compare_training(program, expectation, choice); !message.empty())
+        return way + ": " + message;
+    if (!op.mutates.empty()) return "";
     return compare(way, CompiledProgram(program, DType::f32, kCpu, kFused).run(), expectation, 1);
   } catch (const std::exception& error) {
     const std::string reason = error.what();
@@ -397,7 +441,7 @@ std::string compare_variants(const Program& program, const Expectation& expectat
 
 /// The ways one after another, by name; each gives a message or nothing.
 struct Way {
-  const char* name;
+  std::string name;
   std::function<std::string()> difference;
 };
 
@@ -437,9 +481,8 @@ std::vector<Way> ways_of(const Program& program, const Expectation& expectation)
                         {"variants", [&] { return compare_variants(program, expectation); }}};
   // Each measurement is written to a file: some programs will do.
   if (program.seed % 8 == 0) ways.push_back(compiled("measured", f32, kCpu, kMeasured, near("measured")));
-  for (int optimizer = 0; optimizer < 4; ++optimizer)
-    ways.push_back({kOptimizers[optimizer],
-                    [&, optimizer] { return compare_training(program, expectation, optimizer); }});
+  for (const Choice& choice : choices())
+    ways.push_back({choice.name(), [&, choice] { return compare_training(program, expectation, choice); }});
   return ways;
 }
 

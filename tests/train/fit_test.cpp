@@ -14,8 +14,8 @@
 #include "treadle/core/error.h"
 #include "treadle/formats/safetensors.h"
 #include "treadle/models/model.h"
-#include "treadle/optim/adam.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/adam/adam.h"
+#include "treadle/optim/sgd/sgd.h"
 
 namespace treadle {
 namespace {

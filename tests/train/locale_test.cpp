@@ -10,7 +10,7 @@
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/bright_quarters.h"
 #include "treadle/models/model.h"
-#include "treadle/optim/adam.h"
+#include "treadle/optim/adam/adam.h"
 #include "treadle/train/classification/fit_classifier.h"
 
 namespace treadle {

@@ -12,8 +12,8 @@
 #include "treadle/nn/linear.h"
 #include "treadle/nn/sequential.h"
 #include "treadle/ops/loss/mse.h"
-#include "treadle/optim/adam.h"
-#include "treadle/optim/sgd.h"
+#include "treadle/optim/adam/adam.h"
+#include "treadle/optim/sgd/sgd.h"
 #include "treadle/train/fit.h"
 
 namespace treadle {

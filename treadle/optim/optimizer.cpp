@@ -6,12 +6,9 @@
 #include <utility>
 
 #include "treadle/core/error.h"
-#include "treadle/core/nearest_name.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/recording.h"
 #include "treadle/ops/layout/copy.h"
-#include "treadle/optim/adam.h"
-#include "treadle/optim/sgd.h"
 
 namespace treadle {
 
@@ -286,20 +283,6 @@ void Optimizer::load_state(const std::vector<NamedTensor>& values) {
   NoGrad no_grad;
   for (auto& [target, value] : copies) copy_into(target, to(value, target.device()));
   numbers_->step_count = steps, numbers_->updates = std::move(updates);
-}
-
-std::vector<std::string> known_optimizers() { return {"sgd", "momentum", "adam", "adamw"}; }
-
-std::unique_ptr<Optimizer> make_optimizer(const std::string& name, std::vector<NamedTensor> parameters,
-                                          double learning_rate) {
-  if (name == "sgd") return std::make_unique<Sgd>(std::move(parameters), learning_rate);
-  if (name == "momentum")
-    return std::make_unique<Sgd>(std::move(parameters), learning_rate, SgdOptions{.momentum = 0.9});
-  if (name == "adam") return std::make_unique<Adam>(std::move(parameters), learning_rate);
-  if (name == "adamw")
-    return std::make_unique<Adam>(std::move(parameters), learning_rate,
-                                  AdamOptions{.weight_decay = 0.01, .decoupled = true});
-  throw ValueError(unknown_name("no optimizer is called", name, known_optimizers()));
 }
 
 }  // namespace treadle

@@ -57,7 +57,7 @@ class TREADLE_API Optimizer {
   virtual std::string name() const = 0;
   /// Updates parameters of one dtype and device for the `step`th time. `groups` holds for each the parameter,
   /// its gradient and its slots in the order of add_slot. `numbers`, where defined, holds learning rate and
-  /// step, see ops/update/optimizer_update.h; else they are learning_rate() and `step`.
+  /// step, see ops/update/rule.h; else they are learning_rate() and `step`.
   virtual void update(const Tensor& numbers, int64_t step, const std::vector<Tensor>& groups) = 0;
 
  private:
@@ -105,12 +105,13 @@ class TREADLE_API Optimizer {
   std::shared_ptr<const int> life_ = std::make_shared<const int>();  ///< expires with the optimizer
 };
 
-/// `sgd`, `momentum` (SGD with momentum 0.9), `adam` or `adamw`. Throws ValueError listing them.
+/// By a name that a rule has for its options: `momentum` is SGD with momentum 0.9. Throws ValueError listing
+/// all.
 TREADLE_API std::unique_ptr<Optimizer> make_optimizer(const std::string& name,
                                                       std::vector<NamedTensor> parameters,
                                                       double learning_rate);
 
-/// Names that make_optimizer knows.
+/// Names that make_optimizer knows: the presets of all rules.
 TREADLE_API std::vector<std::string> known_optimizers();
 
 }  // namespace treadle

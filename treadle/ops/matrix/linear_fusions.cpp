@@ -1,42 +1,53 @@
 /// What follows a linear layer's gradients is done with them: the update of its parameters, and ReLU's
 /// gradient.
 #include "treadle/graph/registry.h"
-#include "treadle/ops/matrix/linear_options.h"
+#include "treadle/ops/matrix/linear_update_declaration.h"
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/pointwise/relu_gradient.h"
-#include "treadle/ops/update/optimizer_options.h"
-#include "treadle/ops/update/optimizer_update.h"
 
 namespace treadle {
 namespace {
 
-/// The place of a gradient in an update of groups {p, g}; 0 when it is not there.
+/// The place of a gradient in an update of groups, the second of its group; 0 when it is not there.
 size_t place_of_gradient(const Step& update, int gradient) {
-  for (size_t i = 2; i < update.inputs.size(); i += 2)
+  const size_t first = size_t(update.op->group_begin) + 1;
+  for (size_t i = first; i < update.inputs.size(); i += size_t(update.op->group_size))
     if (update.inputs[i] == gradient) return i;
   return 0;
 }
 
-/// The group at `place` leaves the update; outputs are the parameters.
-void remove_group(Step& update, size_t place) {
-  update.inputs.erase(update.inputs.begin() + int64_t(place) - 1, update.inputs.begin() + int64_t(place) + 1);
-  update.outputs.erase(update.outputs.begin() + int64_t(place / 2 - 1));
+/// What the group of a gradient updates: the parameter and what its rule keeps.
+std::vector<int> updated_with(const Step& update, size_t gradient) {
+  std::vector<int> values{update.inputs[gradient - 1]};
+  const auto behind = update.inputs.begin() + int64_t(gradient) + 1;
+  values.insert(values.end(), behind, behind + update.op->group_size - 2);
+  return values;
+}
+
+/// The group of a gradient leaves the update; outputs are what it updates.
+void remove_group(Step& update, size_t gradient) {
+  const int64_t size = update.op->group_size, place = int64_t(gradient) - 1;
+  const int64_t number = (place - update.op->group_begin) / size;
+  update.inputs.erase(update.inputs.begin() + place, update.inputs.begin() + place + size);
+  const auto first = update.outputs.begin() + number * (size - 1);
+  update.outputs.erase(first, first + size - 1);
 }
 
 /// Whether the update writes what the gradient is made of: one pass would read what it has written.
 bool updates_operands(const StepGraph& graph, const Step& gradient, const Step& update) {
   for (int value : gradient.outputs)
-    for (int operand : gradient.inputs)
-      if (graph.buffer_of(update.inputs[place_of_gradient(update, value) - 1]) == graph.buffer_of(operand))
-        return true;
+    for (int updated : updated_with(update, place_of_gradient(update, value)))
+      for (int operand : gradient.inputs)
+        if (graph.buffer_of(updated) == graph.buffer_of(operand)) return true;
   return false;
 }
 
-/// The update that takes all of a linear layer's gradients and nobody else does; -1 when there is none.
-int64_t sole_update(const StepGraph& graph, size_t gradient_step) {
+/// The update by `op` that takes all of a linear layer's gradients and nobody else does; -1 when there is
+/// none.
+int64_t sole_update(const StepGraph& graph, size_t gradient_step, const Op& op) {
   const Step& gradient = graph[gradient_step];
   for (size_t k = gradient_step + 1; k < graph.size(); ++k) {
-    if (graph[k].op != &sgd_update_all_op() || graph[k].inputs[0] == kNoValue) continue;
+    if (graph[k].op != &op || graph[k].inputs[0] == kNoValue) continue;
     bool all = true;
     for (int value : gradient.outputs)
       all &= graph.mentions(value) == 2 && place_of_gradient(graph[k], value) > 0;
@@ -47,26 +58,19 @@ int64_t sole_update(const StepGraph& graph, size_t gradient_step) {
   return -1;
 }
 
-std::optional<std::string> fuse_update(StepGraph& graph, size_t at) {
-  const int64_t place = sole_update(graph, at);
-  if (place < 0) return {};
-  Step update = graph[size_t(place)];
-  const double decay = update.attributes.as<SgdUpdateOptions>().weight_decay;
-  Step fused{&op_named("linear_sgd_update"),
-             Attributes::of(LinearSgdUpdateOptions{decay}),
-             {graph[at].inputs[0], graph[at].inputs[1], update.inputs[0]},
-             {}};
-  for (int value : graph[at].outputs) {
-    size_t group = place_of_gradient(update, value);
-    fused.inputs.push_back(update.inputs[group - 1]);
-    fused.outputs.push_back(update.inputs[group - 1]);
-    remove_group(update, group);
+/// The step that makes the gradients and updates by them, which leave `update`.
+Step fused_with(const Step& gradient, Step& update, const Op& fused_op, Attributes attributes) {
+  Step fused{
+      &fused_op, std::move(attributes), {gradient.inputs[0], gradient.inputs[1], update.inputs[0]}, {}};
+  for (int value : gradient.outputs) {
+    const size_t place = place_of_gradient(update, value);
+    for (int updated : updated_with(update, place)) {
+      fused.inputs.push_back(updated);
+      fused.outputs.push_back(updated);
+    }
+    remove_group(update, place);
   }
-  const bool nothing_left = update.inputs.size() == 1;
-  graph.replace(size_t(place), nothing_left ? fused : update);
-  if (!nothing_left) graph.insert(size_t(place), fused);
-  graph.erase(at);
-  return "linear_weight_gradient + sgd_update_all → linear_sgd_update";
+  return fused;
 }
 
 /// The result that all readers of the gradient made by step `at` keep it by: where it is 0, its op marks the
@@ -139,10 +143,25 @@ const Op& linear_weight_gradient_op() { return op_named("linear_weight_gradient"
 
 }  // namespace
 
+StepFusion linear_update_fusion(OpHandle update_all, OpHandle fused,
+                                Attributes (*options)(const Attributes&)) {
+  auto fuse = [=](StepGraph& graph, size_t at) -> std::optional<std::string> {
+    const int64_t place = sole_update(graph, at, update_all());
+    if (place < 0) return {};
+    Step update = graph[size_t(place)];
+    const Step step = fused_with(graph[at], update, fused(), options(update.attributes));
+    const bool nothing_left = update.inputs.size() == 1;
+    graph.replace(size_t(place), nothing_left ? step : update);
+    if (!nothing_left) graph.insert(size_t(place), step);
+    graph.erase(at);
+    return "linear_weight_gradient + " + update.op->name + " → " + step.op->name;
+  };
+  return {{linear_weight_gradient_op, update_all}, fuse};
+}
+
 namespace ops {
 
 void register_linear_fusions(Registry& registry) {
-  registry.add_fusion(StepFusion{{linear_weight_gradient_op, sgd_update_all_op}, fuse_update});
   registry.add_fusion(StepFusion{{matmul_op}, fuse_input_gradient});
 }
 

@@ -13,13 +13,4 @@ struct LinearWeightGradientOptions {
   }
 };
 
-struct LinearSgdUpdateOptions {
-  double weight_decay = 0;
-  template <class Field>
-  static void describe(Field& field) {
-    field("weight_decay", &LinearSgdUpdateOptions::weight_decay,
-          "share of the parameter added to the gradient");
-  }
-};
-
 }  // namespace treadle

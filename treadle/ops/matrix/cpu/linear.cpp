@@ -2,6 +2,7 @@
 /// dense) and "panels" (c = a·b for b whose rows are, and updates in place), each thread on its own part of
 /// the result.
 #include "treadle/graph/variant.h"
+#include "treadle/ops/matrix/cpu/gradient_blocks.h"
 #include "treadle/ops/matrix/cpu/linear_parts.h"
 #include "treadle/ops/matrix/cpu/linear_products.h"
 #include "treadle/ops/matrix/linear_options.h"
@@ -12,7 +13,9 @@ namespace {
 
 using namespace linear_parts;
 
-constexpr int64_t kTile = 4;  ///< rows of a register tile, of which the larger are multiples
+constexpr int64_t kTile = 4;           ///< rows of a register tile, of which the larger are multiples
+constexpr int64_t kBlock = 16 * 1024;  ///< floats of a gradient that wait in L2 for what follows
+constexpr int64_t kBlockColumns = 512;
 
 /// Each thread streams its own rows of b, unless there are few.
 void multiply_in_parts(const cpu::RowProduct& product) {
@@ -32,15 +35,16 @@ void multiply_in_parts(const cpu::RowProduct& product) {
 }
 
 /// Each thread gets whole rows of c: writing rows by halves, it would fetch the other's lines ahead. Where b
-/// is larger than c, or packed from columns, each thread has its own columns of it. Calls also(index, parts)
-/// on the thread that made a part, and once where there are no products.
-template <class Also>
-void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also also) {
+/// is larger than c, or packed from columns, each thread has its own columns of it. Calls make(part of the
+/// product, scratch) with at least `floats` of scratch for each, and also(index, parts) on the thread that
+/// made a part, and once where there are no products.
+template <class Make, class Also>
+void for_parts_of(const Call& call, const cpu::PanelProduct& product, int64_t floats, Make make, Also also) {
   const int64_t wanted = parts_of(product.M * product.N * product.K);
   const bool by_columns = (product.K > product.M || product.b_column != 1) && product.N >= kLine * wanted;
   const Cut cut = by_columns ? Cut(product.N, wanted, kLine) : Cut(product.M, wanted, kTile);
   if (cut.parts() == 0) return also(0, 1);
-  const int64_t size = in_lines(cpu::panel_scratch(product));
+  const int64_t size = in_lines(floats);
   float* scratch = call.workspace<float>(size * cut.parts());
   for_each_part(cut, [&](int64_t index, Range r) {
     cpu::PanelProduct p = product;
@@ -50,9 +54,14 @@ void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also 
     } else {
       p.M = r.size(), p.a += r.begin * p.a_row, p.c += r.begin * p.c_row;
     }
-    cpu::multiply_panels(p, scratch + index * size);
+    make(p, scratch + index * size);
     also(index, cut.parts());
   });
+}
+
+template <class Also>
+void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also also) {
+  for_parts_of(call, product, cpu::panel_scratch(product), cpu::multiply_panels, also);
 }
 
 cpu::RowProduct row_product(const MatrixProduct& p, bool relu = false) {
@@ -229,25 +238,71 @@ bool takes_weight_gradient(const Call& call) {
          takes_weight_product(call.input(0), call.input(1), call.output());
 }
 
-void run_sgd_update(const Call& call) {
-  const LinearUpdateOperands p = linear_update_operands(call);
-  const float rate = float(*p.state), decay = float(call.options<LinearSgdUpdateOptions>().weight_decay);
-  const TensorView &x = call.input(0), &dy = call.input(1), &w = call.input(3);
-  cpu::PanelProduct product = weight_product(x, dy, w, !takes_weight_product(x, dy, w, false));
-  product.update = true, product.rate = rate, product.weight_decay = decay;
-  float* sums = p.b ? call.workspace<float>(p.out) : nullptr;
-  multiply_in_parts(call, product, [&](int64_t index, int64_t parts) {
-    const Cut outputs(p.out, parts, kLine);
-    if (!p.b || index >= outputs.parts()) return;
-    update_bias(p, dy, outputs[index], rate, decay, sums + outputs[index].begin);
-  });
+cpu::PanelProduct update_product(const Call& call) {
+  const TensorView &x = call.input(0), &dy = call.input(1), &w = weight_of(call);
+  return weight_product(x, dy, w, !takes_weight_product(x, dy, w, false));
 }
 
-bool takes_sgd_update(const Call& call) {
-  return takes_weight_product(call.input(0), call.input(1), call.input(3));
+/// Calls with(outputs, their gradients), each thread for its own outputs; `sums` holds all.
+template <class With>
+auto for_bias(const Call& call, float* sums, With with) {
+  return [&call, sums, with](int64_t index, int64_t parts) {
+    const TensorView& dy = call.input(1);
+    const Cut outputs(dy.shape[1], parts, kLine);
+    if (!sums || index >= outputs.parts()) return;
+    const Range own = outputs[index];
+    sum_over_batch(dy, own.begin, own.size(), sums + own.begin);
+    with(own, sums + own.begin);
+  };
+}
+
+/// Makes a product in blocks that stay in L2 with what they update.
+void multiply_in_blocks(const cpu::PanelProduct& p, const float* w, float* block, float* scratch,
+                        const BlockConsumer& consumer) {
+  const int64_t width = std::min(p.N, kBlockColumns);
+  const int64_t height = std::max(kBlock / std::max<int64_t>(width, 1) / kTile * kTile, kTile);
+  for (int64_t j = 0; j < p.N; j += width)
+    for (int64_t i = 0; i < p.M; i += height) {
+      cpu::PanelProduct part = p;
+      part.M = std::min(height, p.M - i), part.a += i * p.a_row;
+      part.N = std::min(width, p.N - j), part.b += j * p.b_column;
+      part.c = block, part.c_row = part.N;
+      cpu::multiply_panels(part, scratch);
+      consumer.take(consumer.context,
+                    {false, part.M, part.N, block, part.N, p.c - w + i * p.c_row + j, p.c_row});
+    }
 }
 
 }  // namespace
+
+bool takes_panels(const Call& call, int tensors) {
+  return takes_weight_product(call.input(0), call.input(1), weight_of(call)) &&
+         (tensors == 1 || kept_lies_alike(call, tensors));
+}
+
+void gradient_by_panels(const Call& call, int tensors, const BlockConsumer& consumer) {
+  const cpu::PanelProduct product = update_product(call);
+  const int64_t block = std::max(kBlock, kTile * std::min(product.N, kBlockColumns));
+  float* sums = updates_bias(call, tensors) ? call.workspace<float>(call.input(1).shape[1]) : nullptr;
+  for_parts_of(
+      call, product, block + cpu::panel_scratch(product),
+      [&](const cpu::PanelProduct& part, float* scratch) {
+        multiply_in_blocks(part, product.c, scratch, scratch + block, consumer);
+      },
+      for_bias(call, sums, [&](Range own, const float* gradient) {
+        consumer.take(consumer.context, {true, 1, own.size(), gradient, 0, own.begin, 0});
+      }));
+}
+
+void update_by_panels(const Call& call, const DecayedStep<float>& step) {
+  cpu::PanelProduct product = update_product(call);
+  product.update = true, product.rate = step.rate, product.weight_decay = step.weight_decay;
+  const bool bias = updates_bias(call, 1);
+  float* sums = bias ? call.workspace<float>(call.input(1).shape[1]) : nullptr;
+  multiply_in_parts(call, product, for_bias(call, sums, [&](Range own, const float* gradient) {
+                      update_bias(call.input(kParametersOfLinearUpdate + 1), own, gradient, step);
+                    }));
+}
 
 namespace ops {
 
@@ -265,7 +320,6 @@ void register_matrix_cpu_linear(Registry& registry) {
   add("matmul", "panels", run_matmul_panels, takes_matmul_panels);
   add("matmul", "rows", run_matmul_rows, takes_matmul_rows, 29);
   add("linear_weight_gradient", "panels", run_weight_gradient, takes_weight_gradient);
-  add("linear_sgd_update", "panels", run_sgd_update, takes_sgd_update);
 }
 
 }  // namespace ops

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "treadle/core/parallel_for.h"
-#include "treadle/kernels/optimizer_functions.h"
 #include "treadle/ops/matrix/linear_update_operands.h"
 
 namespace treadle::linear_parts {
@@ -46,12 +45,29 @@ inline void sum_over_batch(const TensorView& dy, int64_t first, int64_t count, f
   }
 }
 
-/// b -= rate·(Σ_n dy + weight_decay·b), rounded as sgd_update rounds.
-inline void update_bias(const LinearUpdateOperands& p, const TensorView& dy, Range r, float rate,
-                        float weight_decay, float* sums) {
-  sum_over_batch(dy, r.begin, r.size(), sums);
-  const SgdStep<float> step{rate, weight_decay};
-  for (int64_t o = r.begin; o < r.end; ++o) step(p.at<float>(p.b, o * p.b_step), sums[o - r.begin]);
+/// Updates elements of b.
+inline void update_bias(const TensorView& b, Range r, const float* gradient, const DecayedStep<float>& step) {
+  for (int64_t o = r.begin; o < r.end; ++o) step(b.as<float>()[o * b.strides[0]], gradient[o - r.begin]);
+}
+
+// A call of a linear update: x, dy, numbers, the tensors of w, perhaps those of b.
+
+inline const TensorView& weight_of(const Call& call) { return call.input(kParametersOfLinearUpdate); }
+inline bool updates_bias(const Call& call, int tensors) {
+  return call.has_input(kParametersOfLinearUpdate + tensors);
+}
+
+/// Whether what is kept of w lies as w does, and b and what is kept of it are dense.
+inline bool kept_lies_alike(const Call& call, int tensors) {
+  const TensorView& w = weight_of(call);
+  auto alike = [&](const TensorView& kept, int axis) {
+    return w.shape[axis] <= 1 || kept.strides[axis] == w.strides[axis];
+  };
+  for (int k = kParametersOfLinearUpdate + 1; k < kParametersOfLinearUpdate + tensors; ++k)
+    if (!alike(call.input(k), 0) || !alike(call.input(k), 1)) return false;
+  for (int k = kParametersOfLinearUpdate + tensors; k < int(call.inputs.size()); ++k)
+    if (!has_unit_step(w.shape[0], call.input(k).strides[0])) return false;
+  return true;
 }
 
 }  // namespace treadle::linear_parts

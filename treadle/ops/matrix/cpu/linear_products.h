@@ -27,7 +27,7 @@ void multiply_rows(const RowProduct& product);
 /// c = bias + a·b, then max(c, 0) if `relu`, or in place c -= rate·(a·b + weight_decay·c). a [M,K] has any
 /// strides; b [K,N] lies row by row or, with b_row = 1, column by column; c [M,N] is row-major, bias [N] or
 /// null. Each sum begins with the bias and adds its products in the order of K with one rounding per term;
-/// the update rounds after every operation, as SgdStep without contraction. NaN propagates.
+/// the update rounds after every operation, as DecayedStep without contraction. NaN propagates.
 struct PanelProduct {
   int64_t M, N, K;
   const float* a;

@@ -1,6 +1,7 @@
 /// The cpu variants "listed" of the ops around linear, in f32: they list the elements of x that are not zero
 /// and skip the others. They take weights that lie in memory as [in][out].
 #include "treadle/graph/variant.h"
+#include "treadle/ops/matrix/cpu/gradient_blocks.h"
 #include "treadle/ops/matrix/cpu/linear_parts.h"
 #include "treadle/ops/matrix/cpu/listed_products.h"
 #include "treadle/ops/matrix/linear_options.h"
@@ -92,14 +93,15 @@ cpu::ListedGradient listed_gradient(const TensorView& x, const TensorView& dy) {
   return {x.shape[0], x.shape[1], dy.shape[1], x.as<float>(), x.strides[0], dy.as<float>(), dy.strides[0]};
 }
 
-/// Calls run(gradient of a part, its first input, scratch), each thread on its own inputs.
+/// Calls run(gradient of a part, its first input, scratch), each thread on its own inputs. Behind the
+/// kernel's scratch lie `floats` more.
 template <class Run>
-void for_inputs_in_parts(const Call& call, const cpu::ListedGradient& gradient, Run run) {
+void for_inputs_in_parts(const Call& call, const cpu::ListedGradient& gradient, Run run, int64_t floats = 0) {
   constexpr int64_t kPartsPerThread = 3;  // x has more zeros in some places than in others
   const int64_t threads = parts_of(gradient.N * gradient.in * gradient.out / 4);
   const bool few = gradient.N <= kFewRows || threads == 1;
   const Cut inputs(gradient.in, few ? threads : threads * kPartsPerThread, kLine);
-  const int64_t size = in_lines(cpu::listed_gradient_scratch(gradient.N, gradient.out));
+  const int64_t size = in_lines(cpu::listed_gradient_scratch(gradient.N, gradient.out)) + in_lines(floats);
   float* scratch = call.workspace<float>(size * inputs.parts());
   for_each_part(inputs, [&](int64_t index, Range r) {
     cpu::ListedGradient part = gradient;
@@ -133,23 +135,53 @@ bool takes_weight_gradient(const Call& call) {
   return suits_lists(call.input(0), call.output()) && is_row_major(call.input(1));
 }
 
-void run_sgd_update(const Call& call) {
-  const LinearUpdateOperands p = linear_update_operands(call);
-  const float rate = float(*p.state), decay = float(call.options<LinearSgdUpdateOptions>().weight_decay);
-  const TensorView &x = call.input(0), &dy = call.input(1);
-  float* w = static_cast<float*>(p.w);
-  float* sums = p.b ? call.workspace<float>(in_lines(p.out)) : nullptr;
-  for_inputs_in_parts(call, listed_gradient(x, dy), [&](const auto& part, int64_t first, float* scratch) {
-    cpu::listed_weight_gradient(part, {w + first * p.w_column, p.w_column, true, rate, decay}, scratch);
-  });
-  if (p.b) update_bias(p, dy, {0, p.out}, rate, decay, sums);
-}
-
-bool takes_sgd_update(const Call& call) {
-  return suits_lists(call.input(0), call.input(3)) && is_row_major(call.input(1));
+/// The gradients of b, where the update has one, in scratch.
+float* bias_gradient(const Call& call, int tensors) {
+  if (!updates_bias(call, tensors)) return nullptr;
+  const TensorView& dy = call.input(1);
+  float* sums = call.workspace<float>(in_lines(dy.shape[1]));
+  sum_over_batch(dy, 0, dy.shape[1], sums);
+  return sums;
 }
 
 }  // namespace
+
+bool takes_lists(const Call& call, int tensors) {
+  return suits_lists(call.input(0), weight_of(call)) && is_row_major(call.input(1)) &&
+         (tensors == 1 || kept_lies_alike(call, tensors));
+}
+
+void gradient_by_lists(const Call& call, int tensors, const BlockConsumer& consumer) {
+  constexpr int64_t kBlock = 16 * 1024;  // floats that wait in L2 for what follows
+  const TensorView &x = call.input(0), &dy = call.input(1), &w = weight_of(call);
+  const int64_t out = dy.shape[1],
+                inputs = std::max(kBlock / std::max<int64_t>(out, 1) / kLine, int64_t(1)) * kLine;
+  const int64_t own = in_lines(cpu::listed_gradient_scratch(x.shape[0], out));
+  auto update = [&](const cpu::ListedGradient& part, int64_t first, float* scratch) {
+    float* block = scratch + own;
+    for (int64_t i = 0; i < part.in; i += inputs) {
+      cpu::ListedGradient rows = part;
+      rows.in = std::min(inputs, part.in - i), rows.x += i;
+      cpu::listed_weight_gradient(rows, {block, out}, scratch);
+      consumer.take(consumer.context,
+                    {false, rows.in, out, block, out, (first + i) * w.strides[1], w.strides[1]});
+    }
+  };
+  for_inputs_in_parts(call, listed_gradient(x, dy), update, inputs * out);
+  if (const float* sums = bias_gradient(call, tensors))
+    consumer.take(consumer.context, {true, 1, out, sums, 0, 0, 0});
+}
+
+void update_by_lists(const Call& call, const DecayedStep<float>& step) {
+  const TensorView &x = call.input(0), &dy = call.input(1), &w = weight_of(call);
+  for_inputs_in_parts(call, listed_gradient(x, dy), [&](const auto& part, int64_t first, float* scratch) {
+    cpu::listed_weight_gradient(
+        part, {w.as<float>() + first * w.strides[1], w.strides[1], true, step.rate, step.weight_decay},
+        scratch);
+  });
+  if (const float* sums = bias_gradient(call, 1))
+    update_bias(call.input(kParametersOfLinearUpdate + 1), {0, dy.shape[1]}, sums, step);
+}
 
 namespace ops {
 
@@ -168,7 +200,6 @@ void register_matrix_cpu_listed(Registry& registry) {
   add("linear_relu", run_linear<true>, takes_linear);
   add("linear_input_gradient", run_input_gradient, takes_input_gradient);
   add("linear_weight_gradient", run_weight_gradient, takes_weight_gradient);
-  add("linear_sgd_update", run_sgd_update, takes_sgd_update);
 }
 
 }  // namespace ops

@@ -44,7 +44,7 @@ void listed_input_gradient(const ListedGradient& gradient, const float* w, int64
                            int64_t dx_row, float* scratch);
 
 /// What becomes of the sums dw = xᵀ·dy [in,out]: they are stored at w, or w -= rate·(dw + weight_decay·w),
-/// rounded after every operation, as SgdStep without contraction.
+/// rounded after every operation, as DecayedStep without contraction.
 struct ListedTarget {
   float* w;
   int64_t w_row;

@@ -1,10 +1,9 @@
 /// Kernels of the ops around linear, without matrix tiles: for layers so small that one launch counts.
 #include "treadle/ops/device_variant.h"
+#include "treadle/ops/matrix/cuda/parameter_gradient.cuh"
 #include "treadle/ops/matrix/linear_options.h"
-#include "treadle/ops/matrix/linear_update_operands.h"
 #include "treadle/ops/matrix/matrix_product.h"
 
-#include "treadle/kernels/optimizer_functions.h"
 #include "treadle/ops/pointwise/functions/relu.h"
 
 namespace treadle::TREADLE_TARGET {
@@ -24,58 +23,14 @@ __global__ void linear_relu_naive(MatrixProduct p) {
   static_cast<T*>(p.c)[m * p.c_row + n * p.c_column] = static_cast<T>(Relu{}(sum));
 }
 
-/// An output and an input of the layer: a place in w.
-struct Place {
-  int64_t o, i;
-};
-
-/// The place of a thread's parameter; threads of a warp follow the shorter stride of w.
-__device__ inline Place place_of(const LinearUpdateOperands& p, int64_t index) {
-  if (p.w_row < p.w_column) return {index % p.out, index / p.out};
-  const int64_t columns = p.in + (p.b ? 1 : 0);
-  return {index / columns, index % columns};
-}
-
-__host__ __device__ inline int64_t parameters(const LinearUpdateOperands& p) {
-  return p.out * (p.in + (p.b ? 1 : 0));
-}
-
-/// Column `in` of the gradient stands for the bias.
-template <class T>
-__device__ Compute<T> parameter_gradient(const LinearUpdateOperands& p, int64_t o, int64_t i) {
-  Compute<T> sum = 0;
-  for (int64_t n = 0; n < p.N; ++n) {
-    const auto dy = static_cast<Compute<T>>(p.at<const T>(p.dy, n * p.dy_row + o * p.dy_column));
-    sum += i == p.in ? dy : dy * static_cast<Compute<T>>(p.at<const T>(p.x, n * p.x_row + i * p.x_column));
-  }
-  return sum;
-}
-
 /// One thread per element of dw and db, threads of a warp along a row or a column of dw: 2·N elements read
 /// for one result, those of dy, or of x, by the whole warp at once.
 template <class T>
-__global__ void linear_weight_gradient_naive(LinearUpdateOperands p) {
+__global__ void linear_weight_gradient_naive(LinearUpdateOperands<1> p) {
   const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (index >= parameters(p)) return;
   const auto [o, i] = place_of(p, index);
-  const T gradient = static_cast<T>(parameter_gradient<T>(p, o, i));
-  if (i == p.in)
-    p.at<T>(p.b, o * p.b_step) = gradient;
-  else
-    p.at<T>(p.w, o * p.w_row + i * p.w_column) = gradient;
-}
-
-/// The same threads, each of which updates its parameter: one read and one write of it besides.
-template <class T>
-__global__ void linear_sgd_update_naive(LinearUpdateOperands p, double weight_decay) {
-  const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (index >= parameters(p)) return;
-  const auto [o, i] = place_of(p, index);
-  T& target = i == p.in ? p.at<T>(p.b, o * p.b_step) : p.at<T>(p.w, o * p.w_row + i * p.w_column);
-  const SgdStep<Compute<T>> step{Compute<T>(p.state[0]), Compute<T>(weight_decay)};
-  Compute<T> parameter = static_cast<Compute<T>>(target);
-  step(parameter, parameter_gradient<T>(p, o, i));
-  target = static_cast<T>(parameter);
+  parameter_of(p, i).template at<T>(0, o, i == p.in ? 0 : i) = static_cast<T>(parameter_gradient<T>(p, o, i));
 }
 
 /// An input of linear_input_gradient as its kernel sees it: the result of a ReLU.
@@ -113,26 +68,11 @@ void run_linear_relu(const Call& call) {
   });
 }
 
-/// dw and db stand where an update has its parameters.
-LinearUpdateOperands gradient_operands(const Call& call) {
-  return linear_update_operands(call.input(0), call.input(1), nullptr, call.output(),
-                                call.outputs.size() > 1 ? call.output(1) : TensorView{});
-}
-
 void run_weight_gradient(const Call& call) {
-  const LinearUpdateOperands p = gradient_operands(call);
+  const auto p = linear_update_operands<1>(call.input(0), call.input(1), call.outputs);
   with_floating_device_type(call.input(0).dtype, [&](auto tag) {
     launch<linear_weight_gradient_naive<typename decltype(tag)::type>, independent>(
         stream_of(call), blocks_for(parameters(p)), kThreads, 0, p);
-  });
-}
-
-void run_sgd_update(const Call& call) {
-  const LinearUpdateOperands p = linear_update_operands(call);
-  const double weight_decay = call.options<LinearSgdUpdateOptions>().weight_decay;
-  with_floating_device_type(call.input(0).dtype, [&](auto tag) {
-    launch<linear_sgd_update_naive<typename decltype(tag)::type>, independent>(
-        stream_of(call), blocks_for(parameters(p)), kThreads, 0, p, weight_decay);
   });
 }
 
@@ -157,7 +97,6 @@ void register_matrix_cuda_linear(Registry& registry) {
   add_variant(registry, "linear_relu", {.name = "naive", .device = kDevice, .run = run_linear_relu});
   add_variant(registry, "linear_weight_gradient",
               {.name = "naive", .device = kDevice, .run = run_weight_gradient});
-  add_variant(registry, "linear_sgd_update", {.name = "naive", .device = kDevice, .run = run_sgd_update});
   add_variant(registry, "linear_input_gradient",
               {.name = "naive", .device = kDevice, .run = run_input_gradient});
 }

@@ -1,17 +1,19 @@
-/// Optimiser updates on the cpu device: the elements of all parameters as one range, cut among threads.
+/// The variants "loop" of the updates by a rule, on the cpu device: the elements of all parameters as one
+/// range, cut among threads.
+#pragma once
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "treadle/graph/variant.h"
 #include "treadle/ops/strided_operands.h"
-#include "treadle/ops/update/optimizer_options.h"
-#include "treadle/simd/avx2.h"
+#include "treadle/ops/update/cpu/update_row.h"
 
 namespace treadle {
-namespace {
+namespace update_loop {
 
-constexpr Nanoseconds kElement{0.25};
+inline constexpr Nanoseconds kElement{0.25};
 
 /// A parameter and its operands, with the place of its elements among those of all parameters.
 template <int N>
@@ -49,50 +51,6 @@ const std::vector<Group<N>>& groups_of(std::span<const TensorView> operands) {
   return groups;
 }
 
-/// The step works on registers, the operands do not overlap.
-template <class T, class Step>
-TREADLE_ALWAYS_INLINE void update_elements(const Step& step, int64_t count, T* __restrict p,
-                                           const T* __restrict g) {
-  for (int64_t i = 0; i < count; ++i) {
-    HostCompute<T> parameter = p[i];
-    step(parameter, g[i]);
-    p[i] = T(parameter);
-  }
-}
-
-template <class T, class Step>
-TREADLE_ALWAYS_INLINE void update_elements(const Step& step, int64_t count, T* __restrict p,
-                                           const T* __restrict g, T* __restrict b) {
-  for (int64_t i = 0; i < count; ++i) {
-    HostCompute<T> parameter = p[i], buffer = b[i];
-    step(parameter, g[i], buffer);
-    p[i] = T(parameter), b[i] = T(buffer);
-  }
-}
-
-template <class T, class Step>
-TREADLE_ALWAYS_INLINE void update_elements(const Step& step, int64_t count, T* __restrict p,
-                                           const T* __restrict g, T* __restrict m, T* __restrict v) {
-  for (int64_t i = 0; i < count; ++i) {
-    HostCompute<T> parameter = p[i], first = m[i], second = v[i];
-    step(parameter, g[i], first, second);
-    p[i] = T(parameter), m[i] = T(first), v[i] = T(second);
-  }
-}
-
-/// Roots and quotients of eight numbers take as long as those of four.
-template <class T, class Step, class... Pointer>
-TREADLE_AVX2 void update_row_avx2(const Step& step, int64_t count, Pointer... operands) {
-  update_elements<T>(step, count, operands...);
-}
-
-/// One row, dense in all operands.
-template <class T, class Step, class... Pointer>
-void update_row(const Step& step, int64_t count, Pointer... operands) {
-  if (has_avx2()) return update_row_avx2<T>(step, count, operands...);
-  update_elements<T>(step, count, operands...);
-}
-
 /// Elements [begin, end) of one parameter, row by row; rows that are not dense in all operands element by
 /// element.
 template <class T, class Step, int N, size_t... K>
@@ -127,16 +85,20 @@ void update_groups(const Step& step, const std::vector<Group<N>>& groups) {
   });
 }
 
-/// `operands` in groups; the numbers of the step are input `numbers`, or else in the options.
+/// The numbers of the step: input `place` where it is given, else those of the options.
+template <class Options>
+StepNumbers step_numbers(const Call& call, int place, const UpdateOptions<Options>& options) {
+  if (!call.has_input(place)) return options.numbers();
+  const TensorView& given = call.input(place);
+  return {given.as<double>()[0], given.as<double>()[given.strides[0]]};
+}
+
+/// `operands` in groups; the numbers of the step may be input `numbers`.
 template <class Rule>
 void run(const Call& call, std::span<const TensorView> operands, int numbers) {
-  const auto& options = call.options<typename Rule::Options>();
-  StepNumbers n = step_numbers(options);
-  if (call.has_input(numbers)) {
-    const TensorView& given = call.input(numbers);
-    n = {given.as<double>()[0], given.as<double>()[given.strides[0]]};
-  }
-  const auto& groups = groups_of<Rule::kOperands>(operands);
+  const auto& options = call.options<UpdateOptions<typename Rule::Options>>();
+  const StepNumbers n = step_numbers(call, numbers, options);
+  const auto& groups = groups_of<kOperandsOf<Rule>>(operands);
   with_floating_type(operands[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     update_groups<T>(Rule::template step<HostCompute<T>>(options, n), groups);
@@ -145,7 +107,7 @@ void run(const Call& call, std::span<const TensorView> operands, int numbers) {
 
 template <class Rule>
 void run_one(const Call& call) {
-  run<Rule>(call, call.inputs.first(Rule::kOperands), Rule::kOperands);
+  run<Rule>(call, call.inputs.first(kOperandsOf<Rule>), kOperandsOf<Rule>);
 }
 
 template <class Rule>
@@ -153,21 +115,14 @@ void run_all(const Call& call) {
   run<Rule>(call, call.inputs.subspan(1), 0);
 }
 
+}  // namespace update_loop
+
 template <class Rule>
-void register_rule(Registry& registry) {
+void register_update_loop(Registry& registry) {
+  using namespace update_loop;
   add_variant(registry, Rule::kName, {.name = "loop", .device = DeviceKind::cpu, .run = run_one<Rule>});
-  add_variant(registry, Rule::kNameOfAll, {.name = "loop", .device = DeviceKind::cpu, .run = run_all<Rule>});
+  add_variant(registry, name_of_all<Rule>().c_str(),
+              {.name = "loop", .device = DeviceKind::cpu, .run = run_all<Rule>});
 }
 
-}  // namespace
-
-namespace ops {
-
-void register_update_cpu_loop(Registry& registry) {
-  register_rule<SgdRule>(registry);
-  register_rule<SgdMomentumRule>(registry);
-  register_rule<AdamRule>(registry);
-}
-
-}  // namespace ops
 }  // namespace treadle

@@ -1,11 +1,13 @@
-/// Optimiser updates on a device: one parameter by a strided kernel, all dense ones by one launch over a
+/// Updates by a rule on a device: one parameter by a strided kernel, all dense ones by one launch over a
 /// table.
+#pragma once
+
 #include "treadle/ops/device_variant.h"
 #include "treadle/ops/strided_operands.h"
-#include "treadle/ops/update/optimizer_options.h"
+#include "treadle/ops/update/rule.h"
 
 namespace treadle::TREADLE_TARGET {
-namespace {
+namespace update_kernels {
 
 /// One thread. The factors of a step from the options and its numbers, which may lie on the device. Both ways
 /// the same instructions compute them, so that both give the same bits.
@@ -21,12 +23,7 @@ template <class T, class Step, int N>
 __device__ void update_element(const Step& step, T* const (&pointer)[N], const int64_t (&offset)[N]) {
   Compute<T> value[N];
   for (int k = 0; k < N; ++k) value[k] = static_cast<Compute<T>>(pointer[k][offset[k]]);
-  if constexpr (N == 2)
-    step(value[0], value[1]);
-  else if constexpr (N == 3)
-    step(value[0], value[1], value[2]);
-  else
-    step(value[0], value[1], value[2], value[3]);
+  apply_step(step, value);
   for (int k = 0; k < N; ++k)
     if (k != 1) pointer[k][offset[k]] = T(value[k]);
 }
@@ -47,8 +44,8 @@ __global__ void optimizer_update_naive(const Step* factors, Strided<N> nest, Ope
   update_element<T>(*factors, operands.pointer, offset);
 }
 
-constexpr int kPerThread = 4;                     ///< elements, a block apart
-constexpr int kPerBlock = kThreads * kPerThread;  ///< elements
+inline constexpr int kPerThread = 4;                     ///< elements, a block apart
+inline constexpr int kPerBlock = kThreads * kPerThread;  ///< elements
 
 /// Dense parameters of one launch: below the 4 KiB that a kernel's arguments may take.
 template <class T, int N>
@@ -101,20 +98,29 @@ bool lies_alike(const Strided<N>& nest) {
   return true;
 }
 
+/// The factors of the call's step, made on the device. Input `numbers` may hold its numbers; without it they
+/// are those given.
+template <class Rule, class C>
+StepOf<Rule, C>* step_factors(const Call& call, int numbers, const typename Rule::Options& options,
+                              StepNumbers otherwise) {
+  auto* step = call.workspace<StepOf<Rule, C>>(1);
+  const bool given = call.has_input(numbers);
+  launch<optimizer_update_factors<Rule, C>, independent>(stream_of(call), 1, 1, 0, options, otherwise,
+                                                         given ? call.input(numbers).as<double>() : nullptr,
+                                                         given ? call.input(numbers).strides[0] : 0, step);
+  return step;
+}
+
 template <class Rule, class T>
 class Updater {
-  static constexpr int N = Rule::kOperands;
+  static constexpr int N = kOperandsOf<Rule>;
   using Step = StepOf<Rule, Compute<T>>;
+  using Options = UpdateOptions<typename Rule::Options>;
 
  public:
   /// `numbers`: the input that may hold the numbers of the step.
-  Updater(const Call& call, int numbers) : stream_(stream_of(call)), step_(call.workspace<Step>(1)) {
-    const auto& options = call.options<typename Rule::Options>();
-    const bool given = call.has_input(numbers);
-    launch<optimizer_update_factors<Rule, Compute<T>>, independent>(
-        stream_, 1, 1, 0, options, step_numbers(options), given ? call.input(numbers).as<double>() : nullptr,
-        given ? call.input(numbers).strides[0] : 0, step_);
-  }
+  Updater(const Call& call, int numbers)
+      : stream_(stream_of(call)), step_(factors(call, numbers, call.options<Options>())) {}
 
   void update_strided(std::span<const TensorView> group, const Strided<N>& nest) {
     launch<optimizer_update_naive<T, Step, N>, independent>(stream_, blocks_for(nest.numel), kThreads, 0,
@@ -141,6 +147,10 @@ class Updater {
   }
 
  private:
+  static Step* factors(const Call& call, int numbers, const Options& options) {
+    return step_factors<Rule, Compute<T>>(call, numbers, options, options.numbers());
+  }
+
   stream_t stream_;
   Step* step_;
   Table<T, N> table_{};
@@ -150,9 +160,9 @@ class Updater {
 template <class Rule>
 void run_naive(const Call& call) {
   with_floating_device_type(call.input(0).dtype, [&](auto tag) {
-    const auto group = call.inputs.first(Rule::kOperands);
-    Updater<Rule, typename decltype(tag)::type>(call, Rule::kOperands)
-        .update_strided(group, nest_of<Rule::kOperands>(group));
+    const auto group = call.inputs.first(kOperandsOf<Rule>);
+    Updater<Rule, typename decltype(tag)::type>(call, kOperandsOf<Rule>)
+        .update_strided(group, nest_of<kOperandsOf<Rule>>(group));
   });
 }
 
@@ -160,25 +170,20 @@ template <class Rule>
 void run_naive_of_all(const Call& call) {
   with_floating_device_type(call.input(1).dtype, [&](auto tag) {
     Updater<Rule, typename decltype(tag)::type> updater(call, 0);
-    for (auto rest = call.inputs.subspan(1); !rest.empty(); rest = rest.subspan(Rule::kOperands))
-      updater.update(rest.first(Rule::kOperands));
+    for (auto rest = call.inputs.subspan(1); !rest.empty(); rest = rest.subspan(kOperandsOf<Rule>))
+      updater.update(rest.first(kOperandsOf<Rule>));
     updater.flush();
   });
 }
 
+}  // namespace update_kernels
+
 template <class Rule>
-void register_rule(Registry& registry) {
+void register_update_kernels(Registry& registry) {
+  using namespace update_kernels;
   add_variant(registry, Rule::kName, {.name = "naive", .device = kDevice, .run = run_naive<Rule>});
-  add_variant(registry, Rule::kNameOfAll,
+  add_variant(registry, name_of_all<Rule>().c_str(),
               {.name = "naive", .device = kDevice, .run = run_naive_of_all<Rule>});
-}
-
-}  // namespace
-
-void register_update_cuda_optimizer_update(Registry& registry) {
-  register_rule<SgdRule>(registry);
-  register_rule<SgdMomentumRule>(registry);
-  register_rule<AdamRule>(registry);
 }
 
 }  // namespace treadle::TREADLE_TARGET
