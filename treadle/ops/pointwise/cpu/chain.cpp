@@ -6,6 +6,7 @@
 
 #include "treadle/ops/pointwise/chain_nest.h"
 #include "treadle/ops/pointwise/cpu/block_functions.h"
+#include "treadle/ops/pointwise/cpu/function_rows.h"
 
 namespace treadle {
 namespace {
@@ -103,9 +104,8 @@ class ChainCall {
 };
 
 void run_blocks(const Call& call) {
-  constexpr int64_t kElementSteps = 16384;  // worth a thread
   const ChainCall chain(call);
-  parallel_for(chain.numel(), std::max<int64_t>(kElementSteps / chain.step_count(), 1),
+  parallel_for(chain.numel(), Nanoseconds{function_rows::kElement.count * double(chain.step_count())},
                [&](int64_t begin, int64_t end) {
                  const std::unique_ptr<double[]> memory(new double[chain.blocks() * kBlock]);
                  chain.run(begin, end, reinterpret_cast<std::byte*>(memory.get()));
