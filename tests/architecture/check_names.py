@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the names in headers against the rules of .clang-tidy: types, functions, members, constants.
 
-All headers are read as one source. Left out are those of treadle/simt, whose names are CUDA's.
+All headers are read as one source, with those that the build generates (build/release). Left out are those of treadle/simt,
+whose names are CUDA's.
 
 usage: check_names.py [--self-test] [ROOT]
 
@@ -19,6 +20,7 @@ import rule
 TIDY = "clang-tidy-14"
 CONFIG = pathlib.Path(__file__).resolve().parents[2] / ".clang-tidy"
 FOLDERS = ["treadle", "cli"]
+GENERATED = "build/release/generated"
 LEFT_OUT = ("treadle/simt/",)
 # clang 14 has no std::source_location over the standard library of GCC 12.
 PREFIX = """namespace std {
@@ -43,7 +45,7 @@ def violations(root):
         return [], f"skipped: {TIDY} was not found"
     with rule.tree_of({"prefix.h": PREFIX, "headers.cpp": "".join(f'#include "{path}"\n' for path in found)}) as tree:
         command = [TIDY, "--checks=-*,readability-identifier-naming", f"--config-file={CONFIG}", "--quiet", str(tree / "headers.cpp")]
-        flags = ["-std=c++20", f"-I{root}", "-include", str(tree / "prefix.h"), "-ferror-limit=0"]
+        flags = ["-std=c++20", f"-I{root}", f"-I{root / GENERATED}", "-include", str(tree / "prefix.h"), "-ferror-limit=0"]
         done = subprocess.run([*command, "--", *flags], capture_output=True, text=True, cwd=root, check=False)
     lines = sorted({message_of(root, match) for match in MESSAGE.finditer(done.stdout)} - {None})
     if done.returncode and not lines:

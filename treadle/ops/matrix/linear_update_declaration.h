@@ -178,7 +178,7 @@ void declare_linear_update(Registry& registry) {
                 .summary = std::string("g = dyᵀ·x and Σ_n dy, ") + Rule::kSummary,
                 .options = &schema_of<typename Rule::Options>(),
                 .infer = infer<Rule>,
-                .reference = reference<Rule>,
+                .reference = linear_update_ops::reference<Rule>,
                 .mutates = mutated,
                 .group_begin = 3,
                 .group_size = kOperandsOf<Rule> - 1,

@@ -298,7 +298,7 @@ void declare_updates(Registry& registry) {
                 .summary = Rule::kSummary,
                 .options = &schema_of<UpdateOptions<typename Rule::Options>>(),
                 .infer = infer<Rule>,
-                .reference = reference<Rule>,
+                .reference = update_ops::reference<Rule>,
                 .mutates = mutated<Rule>(),
                 .cases = cases<Rule>,
                 .error = error,
