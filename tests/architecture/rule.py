@@ -35,6 +35,14 @@ def tree_of(files):
         yield root
 
 
+def judge(cases, violations):
+    """What a self-test returns: `cases` are path → (text of the file, whether it violates the rule)."""
+    with tree_of({name: text + "\n" for name, (text, _) in cases.items()}) as root:
+        found = {message.split(":")[0] for message in violations(root)[0]}
+    wrong = [f"self-test: '{text}' was judged wrongly" for name, (text, bad) in cases.items() if (name in found) != bad]
+    return wrong, len(cases)
+
+
 def run(name, description, violations, self_test):
     """The exit status of a check called `name`. `violations(root)` gives a line for each, and what was read, such as
     "649 files"; `self_test()` a line for each case that was judged wrongly, and the number of cases."""
