@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/command.h"
 #include "cli/standard_output.h"
 #include "treadle/data/dataset.h"
@@ -26,7 +24,7 @@ struct Options {
 };
 
 int run(const Options& options) {
-  nlohmann::json list = nlohmann::json::array();
+  std::vector<Json> list;
   for (const KnownDataset& set : known_datasets()) {
     list.push_back({{"name", set.name},
                     {"description", set.description},
@@ -35,7 +33,7 @@ int run(const Options& options) {
                     {"how_to_get", set.how_to_get}});
     if (!options.json) print_dataset(set);
   }
-  if (options.json) print_json(nlohmann::json{{"datasets", list}});
+  if (options.json) print_json(Json{{"datasets", list}});
   return kSuccess;
 }
 

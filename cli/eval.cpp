@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "cli/class_table.h"
@@ -55,7 +54,7 @@ int run(const Options& options) {
   require<FormatError>(std::isfinite(result.loss), "{}: the loss on {} is {}; its weights are too large",
                        model.file.string(), data, result.loss);
   if (options.json) {
-    nlohmann::json object = {
+    Json object = {
         {"checkpoint", options.checkpoint},  {"model", model.checkpoint.model}, {"data", data},
         {"test_accuracy", result.accuracy},  {"test_loss", result.loss},        {"test_images", images},
         {"images_in_test_set", test.size()}, {"correct", result.correct},       {"total", result.total}};

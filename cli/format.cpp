@@ -11,9 +11,13 @@
 namespace treadle::cli {
 
 std::string with_commas(int64_t value) {
-  std::string digits = std::to_string(value < 0 ? -value : value);
-  for (int64_t i = int64_t(digits.size()) - 3; i > 0; i -= 3) digits.insert(size_t(i), ",");
-  return value < 0 ? "-" + digits : digits;
+  const std::string digits = std::to_string(value < 0 ? -value : value);
+  std::string text = value < 0 ? "-" : "";
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
 }
 
 std::string clock_time(double seconds) {

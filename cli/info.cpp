@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/command.h"
 #include "cli/standard_output.h"
 #include "treadle/core/parallel_for.h"
@@ -39,8 +37,8 @@ std::vector<Entry> entries() {
 }
 
 /// Those of one kind.
-nlohmann::json to_json(const std::vector<Entry>& list, std::string_view kind) {
-  nlohmann::json entries = nlohmann::json::array();
+Json to_json(const std::vector<Entry>& list, std::string_view kind) {
+  std::vector<Json> entries;
   for (const Entry& e : list)
     if (e.kind == kind)
       entries.push_back({{"name", e.name},
@@ -60,13 +58,13 @@ int run(const Options& options) {
   auto list = entries();
   std::string chosen = to_string(device_named("auto"));
   if (options.json) {
-    print_json(nlohmann::json{{"version", version()},
-                              {"threads", num_threads()},
-                              {"threads_decided_by", default_threads().reason},
-                              {"auto", chosen},
-                              {"devices", to_json(list, "device")},
-                              {"engines", to_json(list, "engine")},
-                              {"plugins", to_json(list, "plugin")}});
+    print_json(Json{{"version", version()},
+                    {"threads", num_threads()},
+                    {"threads_decided_by", default_threads().reason},
+                    {"auto", chosen},
+                    {"devices", to_json(list, "device")},
+                    {"engines", to_json(list, "engine")},
+                    {"plugins", to_json(list, "plugin")}});
     return kSuccess;
   }
   fmt::print("treadle {}, {} threads ({})\n", version(), num_threads(), default_threads().reason);

@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/standard_output.h"
@@ -18,7 +16,7 @@ struct Options {
 
 int run(const Options& options) {
   std::vector<std::vector<std::string>> rows{{"model", "input", "parameters", "layers"}};
-  nlohmann::json list = nlohmann::json::array();
+  std::vector<Json> list;
   for (const ModelInfo& info : known_models()) {
     int64_t parameters = make_model(info.name)->parameter_count();
     rows.push_back({info.name, to_string(info.input), with_commas(parameters), info.description});
@@ -29,7 +27,7 @@ int run(const Options& options) {
                     {"description", info.description}});
   }
   if (options.json)
-    print_json(nlohmann::json{{"models", list}});
+    print_json(Json{{"models", list}});
   else
     fmt::print("{}", table(rows, {2}));
   return kSuccess;

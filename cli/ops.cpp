@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/standard_output.h"
@@ -25,8 +23,8 @@ std::string variants_of(const Op& op, DeviceKind device) {
   return text.empty() ? op.direct ? "view" : "-" : text;
 }
 
-nlohmann::json describe(const Op& op) {
-  nlohmann::json variants = nlohmann::json::array(), options = nlohmann::json::array();
+Json describe(const Op& op) {
+  std::vector<Json> variants, options;
   for (const Variant& variant : op.variants)
     variants.push_back({{"name", variant.name},
                         {"device", name_of(variant.device)},
@@ -58,7 +56,7 @@ int print_ops(bool as_json, const std::string& name) {
   if (!name.empty()) op_named(name);  // throws for an unknown one
   if (!name.empty() && !as_json) return print_one(op_named(name));
   std::vector<std::vector<std::string>> rows{{"op", "gradient", "cpu", "simt", "cuda", "dtypes"}};
-  nlohmann::json list = nlohmann::json::array();
+  std::vector<Json> list;
   for (const Op* op : registry().ops()) {
     if (!name.empty() && op->name != name) continue;
     list.push_back(describe(*op));
@@ -66,7 +64,7 @@ int print_ops(bool as_json, const std::string& name) {
                     variants_of(*op, DeviceKind::simt), variants_of(*op, DeviceKind::cuda), dtypes_of(*op)});
   }
   if (as_json)
-    print_json(nlohmann::json{{"ops", list}});
+    print_json(Json{{"ops", list}});
   else
     fmt::print("{}{} ops; variants are listed most preferred first\n", table(rows), rows.size() - 1);
   return kSuccess;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "cli/command.h"
@@ -94,24 +93,29 @@ std::string line_of(const std::vector<Prediction>& best) {
   return line;
 }
 
-nlohmann::json json_of(const std::vector<Prediction>& best) {
-  nlohmann::json entries = nlohmann::json::array();
+Json json_of(const std::vector<Prediction>& best) {
+  std::vector<Json> entries;
   for (auto& [label, probability] : best) entries.push_back({{"class", label}, {"probability", probability}});
   return entries;
 }
 
 /// The entry of one image in --json; that of one which cannot be read tells why, on stderr too.
+struct Entry {
+  Json json;
+  bool failed = false;
+};
+
 template <class Classifier>
-nlohmann::json predict(const Options& options, LoadedModel& model, Classifier& classifier, Device device,
-                       const std::string& path) {
+Entry predict(const Options& options, LoadedModel& model, Classifier& classifier, Device device,
+              const std::string& path) {
   try {
     auto best = classify(options, model, classifier, device, path);
     if (!options.json) fmt::print("{}: {}\n", path, line_of(best));
-    return {{"image", path}, {"predictions", json_of(best)}};
+    return {Json{{"image", path}, {"predictions", json_of(best)}}};
   } catch (const Error& error) {
     std::fflush(stdout);  // in the order of the images
     print_error(fmt::format("treadle: {}", error.what()));
-    return {{"image", path}, {"error", error.what()}};
+    return {Json{{"image", path}, {"error", error.what()}}, true};
   }
 }
 
@@ -127,13 +131,14 @@ int run(const Options& options) {
         "all as Pillow does\n",
         input[0] == 1 ? "made grey" : "read as RGB", input[2], input[1], options.invert ? ", inverted" : "");
   auto classifier = compile([&](Tensor x) { return softmax((*model.module)(x), 1); });
-  nlohmann::json results = nlohmann::json::array();
+  std::vector<Json> results;
   bool failed = false;
   for (const std::string& path : options.images) {
-    results.push_back(predict(options, model, classifier, device, path));
-    failed |= results.back().contains("error");
+    const Entry entry = predict(options, model, classifier, device, path);
+    results.push_back(entry.json);
+    failed |= entry.failed;
   }
-  if (options.json) print_json(nlohmann::json{{"results", results}});
+  if (options.json) print_json(Json{{"results", results}});
   return failed ? kFailed : kSuccess;
 }
 

@@ -7,15 +7,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 
 namespace treadle::cli {
 
-void print_json(const nlohmann::json& object) {
-  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
+void print_json(const Json& object) { fmt::print("{}\n", object.text()); }
 
 void print_error(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
 

@@ -1,13 +1,14 @@
 /// What the program writes to its standard streams: a JSON object, errors, and whether all output arrived.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+
+#include "cli/json.h"
 
 namespace treadle::cli {
 
-/// Prints the object on a line of its own. Bytes that are no UTF-8, as file names may hold, become U+FFFD.
-void print_json(const nlohmann::json& object);
+/// Prints the object on a line of its own.
+void print_json(const Json& object);
 
 /// Writes a line to stderr: an error's sentence. One that cannot be written is no further error.
 void print_error(const std::string& line);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "cli/format.h"
@@ -40,9 +39,9 @@ struct Options : RunSettings {
 std::vector<int64_t> list_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 /// The extents of one tensor; of several, a list for each.
-nlohmann::json list_of(const std::vector<Shape>& shapes) {
+Json list_of(const std::vector<Shape>& shapes) {
   if (shapes.size() == 1) return list_of(shapes[0]);
-  nlohmann::json lists = nlohmann::json::array();
+  std::vector<Json> lists;
   for (const Shape& shape : shapes) lists.push_back(list_of(shape));
   return lists;
 }
@@ -54,7 +53,7 @@ std::string text_of(const std::vector<Shape>& shapes) {
 }
 
 void print_summary(const Options& options, const ModelSummary& summary) {
-  nlohmann::json layers = nlohmann::json::array();
+  std::vector<Json> layers;
   for (const LayerSummary& layer : summary.layers)
     layers.push_back({{"name", layer.name},
                       {"layer", layer.description},
@@ -63,13 +62,13 @@ void print_summary(const Options& options, const ModelSummary& summary) {
                       {"output", list_of(layer.outputs)},
                       {"parameters", layer.parameters},
                       {"multiply_adds", layer.multiply_adds}});
-  nlohmann::json result = {{"model", options.source},
-                           {"layers", layers},
-                           {"parameters", summary.parameters},
-                           {"multiply_adds", summary.multiply_adds},
-                           {"input_bytes", summary.input_bytes},
-                           {"activation_bytes", summary.activation_bytes},
-                           {"parameter_bytes", summary.parameter_bytes}};
+  Json result = {{"model", options.source},
+                 {"layers", layers},
+                 {"parameters", summary.parameters},
+                 {"multiply_adds", summary.multiply_adds},
+                 {"input_bytes", summary.input_bytes},
+                 {"activation_bytes", summary.activation_bytes},
+                 {"parameter_bytes", summary.parameter_bytes}};
   print_json(result);
 }
 
@@ -89,8 +88,8 @@ void print_table(const ModelSummary& summary) {
              byte_size(double(summary.activation_bytes)), byte_size(double(summary.parameter_bytes)));
 }
 
-nlohmann::json operands(const Program& program, const std::vector<int>& values) {
-  nlohmann::json list = nlohmann::json::array();
+Json operands(const Program& program, const std::vector<int>& values) {
+  std::vector<Json> list;
   for (int value : values) {
     if (value == kNoValue) continue;
     const TensorSpec& spec = program.values[size_t(value)].spec;
@@ -99,9 +98,9 @@ nlohmann::json operands(const Program& program, const std::vector<int>& values) 
   return list;
 }
 
-nlohmann::json json_of(const ProgramReport& report) {
+Json json_of(const ProgramReport& report) {
   const Program& program = *report.program;
-  nlohmann::json steps = nlohmann::json::array();
+  std::vector<Json> steps;
   for (const ProgramStep& step : program.steps)
     steps.push_back({{"op", step.op->name},
                      {"variant", step.variant->name},
@@ -119,12 +118,12 @@ void print_programs(const Options& options, const std::string& model, Device dev
   ProgramSource source = program_source(model, options.optimizer, options.batch_size, device);
   auto [inference, training] = make_programs(source);
   if (options.json)
-    return print_json(nlohmann::json{{"model", options.source},
-                                     {"device", to_string(device)},
-                                     {"batch_size", options.batch_size},
-                                     {"optimizer", options.optimizer},
-                                     {"inference", json_of(inference)},
-                                     {"training", json_of(training)}});
+    return print_json(Json{{"model", options.source},
+                           {"device", to_string(device)},
+                           {"batch_size", options.batch_size},
+                           {"optimizer", options.optimizer},
+                           {"inference", json_of(inference)},
+                           {"training", json_of(training)}});
   for (auto* report : {&inference, &training})
     fmt::print("{}: {}\n{}in all {} of memory beside the parameters\n\n",
                report == &inference ? "inference" : "training with " + options.optimizer, report->signature,

@@ -59,9 +59,9 @@ void report(const TrainingRun& run, const FitResult& result, double seconds) {
              saved_text(run, result));
 }
 
-nlohmann::json json_of(const TrainingRun& run, const FitResult& result, double seconds) {
+Json json_of(const TrainingRun& run, const FitResult& result, double seconds) {
   const TrainOptions& o = run.options;
-  nlohmann::json validation_accuracy;
+  Json validation_accuracy;
   if (result.best_epoch > 0) validation_accuracy = result.validation["accuracy"];
   return {{"model", o.model},
           {"device", to_string(run.device)},

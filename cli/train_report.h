@@ -1,9 +1,9 @@
 /// What `treadle train` prints before and after a run.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/json.h"
 #include "cli/train_options.h"
 #include "treadle/core/device.h"
 #include "treadle/data/dataset.h"
@@ -28,7 +28,7 @@ void announce(const TrainingRun& run);
 /// Accuracy by class, totals, and where the model was saved. `seconds` count from the start of the process.
 void report(const TrainingRun& run, const FitResult& result, double seconds);
 /// The object of --json.
-nlohmann::json json_of(const TrainingRun& run, const FitResult& result, double seconds);
+Json json_of(const TrainingRun& run, const FitResult& result, double seconds);
 /// How far an interrupted run came and how to go on; one sentence.
 std::string interruption_text(const TrainingRun& run, const FitResult& result);
 

@@ -1,4 +1,4 @@
-# Headers of others that nearly every source reads, compiled once for each target: half of the build's time was spent on them.
+# Headers of others that nearly every source reads, compiled once for each target: a light source spent more than half of its time on them.
 # None of Treadle's own, a change of which would compile all again. The build stays right without them
 # (-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON); fuzzing builds so, which shows an include that is missing.
 set(precompiled_standard <algorithm> <array> <atomic> <cmath> <cstdint> <cstring> <filesystem> <functional> <map> <memory>

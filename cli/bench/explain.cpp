@@ -1,8 +1,6 @@
-
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "cli/bench/step_work.h"
 #include "cli/command.h"
@@ -54,7 +52,7 @@ std::string measured_text(const ProgramStep& step) {
 }
 
 void print_steps(const treadle::StepTimes& times) {
-  nlohmann::json steps = nlohmann::json::array();
+  std::vector<Json> steps;
   for (size_t i = 0; i < times.seconds.size(); ++i) {
     const ProgramStep& step = times.program->steps[i];
     steps.push_back({{"op", step.op->name},
@@ -62,7 +60,7 @@ void print_steps(const treadle::StepTimes& times) {
                      {"seconds", times.seconds[i]},
                      {"measured", step.measured}});
   }
-  print_json(nlohmann::json{{"cache", VariantCache::path().string()}, {"steps", steps}});
+  print_json(Json{{"cache", VariantCache::path().string()}, {"steps", steps}});
 }
 
 void print_table(const treadle::StepTimes& times) {

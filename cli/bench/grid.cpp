@@ -1,11 +1,9 @@
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "cli/bench/conv_grid.h"
 #include "cli/bench/timing.h"
@@ -130,23 +128,23 @@ double geometric_mean(const std::vector<GridRow>& rows, double (GridRow::*ratio)
   return std::exp(sum / double(rows.size()));
 }
 
-nlohmann::json json_of(const GridRow& row) {
-  nlohmann::json object{{"shape", row.shape.name()},
-                        {"operations", row.shape.operations()},
-                        {"own_ratio", row.own_ratio()},
-                        {"chosen_ratio", row.chosen_ratio()}};
+Json json_of(const GridRow& row) {
+  Json object{{"shape", row.shape.name()},
+              {"operations", row.shape.operations()},
+              {"own_ratio", row.own_ratio()},
+              {"chosen_ratio", row.chosen_ratio()}};
   constexpr const char* names[] = {"own", "onednn", "chosen"};
   for (ConvKind kind : kKinds) {
     const std::string name = names[int(kind)];
-    object[name] = row.names[int(kind)];
-    object[name + "_seconds_median"] = row.medians[int(kind)];
-    object[name + "_seconds_p10"] = row.fast[int(kind)];
+    object.add(name, row.names[int(kind)]);
+    object.add(name + "_seconds_median", row.medians[int(kind)]);
+    object.add(name + "_seconds_p10", row.fast[int(kind)]);
   }
   return object;
 }
 
-nlohmann::json json_of(const std::vector<GridRow>& rows, const GridBench& bench) {
-  nlohmann::json list = nlohmann::json::array();
+Json json_of(const std::vector<GridRow>& rows, const GridBench& bench) {
+  std::vector<Json> list;
   for (const GridRow& row : rows) list.push_back(json_of(row));
   return {{"pass", bench.pass},
           {"density", bench.density},

@@ -1,7 +1,4 @@
-
 #include <fmt/core.h>
-
-#include <nlohmann/json.hpp>
 
 #include "cli/bench/op_case.h"
 #include "cli/bench/timing.h"
@@ -73,7 +70,7 @@ int run(const OpBench& bench) {
                       op.name, bench.dtype, op.name);
   NoGrad no_grad;
   std::vector<std::vector<std::string>> rows{{"case", "variant", "median", "p10", "runs"}};
-  nlohmann::json list = nlohmann::json::array();
+  std::vector<Json> list;
   auto chosen = settings().variants;
   for (const OpCase& entry : prepare(op, dtype, device)) {
     for (const Variant* taken : variants_for(op, entry, device)) {
@@ -101,7 +98,7 @@ int run(const OpBench& bench) {
   }
   settings().variants = chosen;
   if (bench.json)
-    print_json(nlohmann::json{{"timings", list}});
+    print_json(Json{{"timings", list}});
   else
     fmt::print("{} on {}, {}\n{}", op.name, to_string(device), bench.dtype, table(rows, {2, 3, 4}));
   return kSuccess;

@@ -1,7 +1,4 @@
-
 #include <fmt/core.h>
-
-#include <nlohmann/json.hpp>
 
 #include "cli/bench/roofline_table.h"
 #include "cli/bench/step_work.h"
@@ -30,8 +27,8 @@ struct RooflineBench : StepChoice, RunSettings {
   }
 };
 
-nlohmann::json json_of(const ThreadCeilings& ceilings) {
-  nlohmann::json levels = nlohmann::json::array();
+Json json_of(const ThreadCeilings& ceilings) {
+  std::vector<Json> levels;
   for (const MemoryLevel& level : ceilings.levels)
     levels.push_back({{"level", level.name},
                       {"capacity_bytes", level.capacity},
@@ -40,7 +37,7 @@ nlohmann::json json_of(const ThreadCeilings& ceilings) {
   return {{"threads", ceilings.threads}, {"operations_per_second", ceilings.operations}, {"memory", levels}};
 }
 
-nlohmann::json json_of(const Ceilings& ceilings) {
+Json json_of(const Ceilings& ceilings) {
   return {{"vectors", ceilings.vectors},
           {"one", json_of(ceilings.one)},
           {"all", json_of(ceilings.all)},
@@ -48,8 +45,8 @@ nlohmann::json json_of(const Ceilings& ceilings) {
           {"op_call_seconds", ceilings.op_call_seconds}};
 }
 
-nlohmann::json json_of(const std::vector<StepCost>& costs, const Ceilings& ceilings) {
-  nlohmann::json list = nlohmann::json::array();
+Json json_of(const std::vector<StepCost>& costs, const Ceilings& ceilings) {
+  std::vector<Json> list;
   for (const StepCost& cost : costs)
     list.push_back({{"name", cost.name},
                     {"variant", cost.variant},
@@ -89,9 +86,9 @@ int run(const RooflineBench& bench) {
   StepTimes times{{}, 0};
   if (!bench.ceilings) times = time_steps(bench, device);
   if (!bench.json) return print(bench, ceilings, bench.ceilings ? nullptr : &times), kSuccess;
-  nlohmann::json report = {{"ceilings", json_of(ceilings)}};
-  if (!bench.ceilings)
-    report["steps"] = json_of(times.costs, ceilings), report["step_seconds"] = times.seconds;
+  Json report = {{"ceilings", json_of(ceilings)}};
+  if (!bench.ceilings) report.add("steps", json_of(times.costs, ceilings));
+  if (!bench.ceilings) report.add("step_seconds", times.seconds);
   print_json(report);
   return kSuccess;
 }

@@ -1,7 +1,6 @@
-
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/bench/step_work.h"
 #include "cli/bench/timing.h"
@@ -48,60 +47,72 @@ std::vector<double> rates_by_tenth(const std::vector<double>& seconds, double ba
   return rates;
 }
 
-/// What was measured, under the names that --json prints.
-nlohmann::json report_of(const StepBench& bench, Device device, StepWork& work,
-                         const std::vector<double>& seconds) {
-  const double median = quantile(seconds, 0.5), fast = quantile(seconds, 0.1), slow = quantile(seconds, 0.9);
+/// What was measured.
+struct StepMeasurement {
+  StepMeasurement(const StepBench& bench, StepWork& work, const std::vector<double>& times)
+      : steps(int64_t(times.size())),
+        median(quantile(times, 0.5)),
+        fast(quantile(times, 0.1)),
+        slow(quantile(times, 0.9)),
+        rates(rates_by_tenth(times, double(bench.batch))),
+        peak_bytes(peak_memory_bytes()),  // before the density adds its own
+        step_peak_bytes(work.peak_bytes()) {
+    if (!bench.eager) arena_bytes = work.program_bytes();
+    if (bench.mode == "train") loss = work.loss(), density = work.density();
+  }
+
+  int64_t steps;
+  double median, fast, slow;  ///< seconds of a step: median, p10, p90
+  std::vector<double> rates;
+  int64_t peak_bytes, step_peak_bytes;
+  std::optional<int64_t> arena_bytes;  ///< of compiled steps
+  std::optional<double> loss;          ///< of training
+  std::vector<double> density;
+};
+
+Json json_of(const StepBench& bench, Device device, const StepMeasurement& m) {
   const double batch = double(bench.batch);
-  const bool train = bench.mode == "train";
-  nlohmann::json report = {{"version", version()},
-                           {"model", bench.model},
-                           {"mode", bench.mode},
-                           {"batch", bench.batch},
-                           {"optimizer", bench.optimizer},
-                           {"checkpoint", bench.checkpoint},
-                           {"device", to_string(device)},
-                           {"threads", num_threads()},
-                           {"bound", bench.bind},
-                           {"eager", bench.eager},
-                           {"steps", seconds.size()},
-                           {"images_per_second_median", batch / median},
-                           {"images_per_second_p90", batch / fast},
-                           {"images_per_second_by_tenth", rates_by_tenth(seconds, batch)},
-                           {"step_seconds_median", median},
-                           {"step_seconds_p10", fast},
-                           {"step_seconds_p90", slow},
-                           {"peak_memory_bytes", peak_memory_bytes()},  // before the density adds its own
-                           {"step_peak_bytes", work.peak_bytes()}};
-  if (!bench.eager) report["arena_bytes"] = work.program_bytes();
-  if (train) report["loss"] = work.loss();
-  if (train) report["pooled_gradient_density"] = work.density();
+  Json report = {{"version", version()},
+                 {"model", bench.model},
+                 {"mode", bench.mode},
+                 {"batch", bench.batch},
+                 {"optimizer", bench.optimizer},
+                 {"checkpoint", bench.checkpoint},
+                 {"device", to_string(device)},
+                 {"threads", num_threads()},
+                 {"bound", bench.bind},
+                 {"eager", bench.eager},
+                 {"steps", m.steps},
+                 {"images_per_second_median", batch / m.median},
+                 {"images_per_second_p90", batch / m.fast},
+                 {"images_per_second_by_tenth", m.rates},
+                 {"step_seconds_median", m.median},
+                 {"step_seconds_p10", m.fast},
+                 {"step_seconds_p90", m.slow},
+                 {"peak_memory_bytes", m.peak_bytes},
+                 {"step_peak_bytes", m.step_peak_bytes}};
+  if (m.arena_bytes) report.add("arena_bytes", *m.arena_bytes);
+  if (m.loss) report.add("loss", *m.loss);
+  if (m.loss) report.add("pooled_gradient_density", m.density);
   return report;
 }
 
-void print(const nlohmann::json& report) {
+void print(const StepBench& bench, Device device, const StepMeasurement& m) {
+  const double batch = double(bench.batch);
   fmt::print(
       "{} {} on {}, batch {}, {} steps: {} images/s (median), {} (p10 of the step time)\n"
       "step {:.3f} ms median, {:.3f} p10, {:.3f} p90; peak {}, of that a step {}\n",
-      report["model"].get<std::string>(), report["mode"].get<std::string>(),
-      report["device"].get<std::string>(), report["batch"].get<int64_t>(), report["steps"].get<int64_t>(),
-      with_commas(report["images_per_second_median"].get<int64_t>()),
-      with_commas(report["images_per_second_p90"].get<int64_t>()),
-      1e3 * report["step_seconds_median"].get<double>(), 1e3 * report["step_seconds_p10"].get<double>(),
-      1e3 * report["step_seconds_p90"].get<double>(),
-      byte_size(double(report["peak_memory_bytes"].get<int64_t>())),
-      byte_size(double(report["step_peak_bytes"].get<int64_t>())));
-  const auto& rates = report["images_per_second_by_tenth"];
-  if (!rates.empty())
+      bench.model, bench.mode, to_string(device), bench.batch, m.steps,
+      with_commas(int64_t(batch / m.median)), with_commas(int64_t(batch / m.fast)), 1e3 * m.median,
+      1e3 * m.fast, 1e3 * m.slow, byte_size(double(m.peak_bytes)), byte_size(double(m.step_peak_bytes)));
+  if (!m.rates.empty())
     fmt::print("from the first tenth of the steps, {} images/s, to the last, {}\n",
-               with_commas(rates.front().get<int64_t>()), with_commas(rates.back().get<int64_t>()));
-  if (report.contains("arena_bytes"))
-    fmt::print("arena, scratch and results of the program: {}\n",
-               byte_size(double(report["arena_bytes"].get<int64_t>())));
-  if (!report.contains("loss")) return;
-  fmt::print("loss {:.4f} in the last step", report["loss"].get<double>());
-  for (double share : report["pooled_gradient_density"])
-    fmt::print(", {} of a pooled gradient not zero", percent(share));
+               with_commas(int64_t(m.rates.front())), with_commas(int64_t(m.rates.back())));
+  if (m.arena_bytes)
+    fmt::print("arena, scratch and results of the program: {}\n", byte_size(double(*m.arena_bytes)));
+  if (!m.loss) return;
+  fmt::print("loss {:.4f} in the last step", *m.loss);
+  for (double share : m.density) fmt::print(", {} of a pooled gradient not zero", percent(share));
   fmt::print("\n");
 }
 
@@ -113,11 +124,11 @@ int run(const StepBench& bench) {
   time_repeatedly(step, kWarmUpShare * bench.seconds, kWarmUpSteps);
   const bool counted = bench.steps > 0;
   auto seconds = time_repeatedly(step, counted ? 0 : bench.seconds, counted ? bench.steps : 10);
-  const nlohmann::json report = report_of(bench, device, work, seconds);
+  const StepMeasurement measured(bench, work, seconds);
   if (bench.json)
-    print_json(report);
+    print_json(json_of(bench, device, measured));
   else
-    print(report);
+    print(bench, device, measured);
   return kSuccess;
 }
 
