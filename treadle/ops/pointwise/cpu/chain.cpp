@@ -2,8 +2,9 @@
 /// cache.
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 
+#include "treadle/core/parallel_for.h"
+#include "treadle/core/work.h"
 #include "treadle/ops/pointwise/chain_nest.h"
 #include "treadle/ops/pointwise/cpu/block_functions.h"
 #include "treadle/ops/pointwise/cpu/function_rows.h"
@@ -12,6 +13,7 @@ namespace treadle {
 namespace {
 
 constexpr int64_t kBlock = 1024;  ///< elements: a few operands and results of f32 fit the first cache
+constexpr int64_t kBlockBytes = kBlock * int64_t(sizeof(double));
 
 /// Copies elements [begin, begin + count) of the nest; E has their size.
 template <class E>
@@ -52,7 +54,7 @@ class ChainCall {
 
   int64_t numel() const { return nest_.numel; }
   int64_t step_count() const { return int64_t(chain_.steps().size()); }
-  size_t blocks() const { return size_t(chain_.inputs() + chain_.slot_count()); }
+  int64_t blocks() const { return chain_.inputs() + chain_.slot_count(); }
 
   /// Elements [begin, end); `memory` holds blocks() blocks.
   void run(int64_t begin, int64_t end, std::byte* memory) const {
@@ -68,9 +70,7 @@ class ChainCall {
   }
 
  private:
-  static std::byte* block(std::byte* memory, int number) {
-    return memory + number * kBlock * int64_t(sizeof(double));
-  }
+  static std::byte* block(std::byte* memory, int number) { return memory + number * kBlockBytes; }
 
   const void* read(int input, int64_t begin, int64_t count, std::byte* memory) const {
     const TensorView& x = call_.input(input);
@@ -105,11 +105,12 @@ class ChainCall {
 
 void run_blocks(const Call& call) {
   const ChainCall chain(call);
-  parallel_for(chain.numel(), Nanoseconds{function_rows::kElement.count * double(chain.step_count())},
-               [&](int64_t begin, int64_t end) {
-                 const std::unique_ptr<double[]> memory(new double[chain.blocks() * kBlock]);
-                 chain.run(begin, end, reinterpret_cast<std::byte*>(memory.get()));
-               });
+  const Nanoseconds each{function_rows::kElement.count * double(chain.step_count())};
+  const Cut cut(chain.numel(), parts_worth(chain.numel(), each));
+  const int64_t bytes = chain.blocks() * kBlockBytes;
+  std::byte* memory = call.workspace<std::byte>(bytes * cut.parts());
+  parallel_for_parts(
+      cut, [&](int64_t index, Range part) { chain.run(part.begin, part.end, memory + index * bytes); });
 }
 
 }  // namespace
