@@ -65,8 +65,11 @@ class ChainMatch {
     return only_first_output(steps_[at]) && (at == begin_ || (reads_last(at) && flows_on(at)));
   }
 
-  /// Whether it reads what the step before makes as its input 0, as the same view.
-  bool reads_last(size_t at) const { return steps_[at].inputs[0] == steps_[places_.back()].outputs[0]; }
+  /// Whether it reads what the step before makes as its input 0 and nowhere else, as the same view.
+  bool reads_last(size_t at) const {
+    return steps_[at].inputs[0] == steps_[places_.back()].outputs[0] &&
+           steps_.readers_of(places_.back()).size() == 1;
+  }
 
   /// Whether the gradient flows on as it does where the chain begins, and through the chain: not into a leaf
   /// that was made of a result in the middle.

@@ -133,7 +133,7 @@ int64_t StepGraph::sole_reader_of(size_t maker) const {
   const std::vector<int>& made = (*this)[maker].outputs;
   if (made.empty() || made[0] == kNoValue) return -1;
   const auto places = readers_of(maker);
-  return places.size() == 1 ? int64_t(places[0]) : -1;
+  return !places.empty() && places.front() == places.back() ? int64_t(places[0]) : -1;
 }
 
 bool StepGraph::writes_between(size_t begin, size_t end, const std::vector<int>& values) const {

@@ -86,7 +86,8 @@ class StepGraph {
   std::vector<size_t> readers(int value) const;
   /// Steps after `maker` that read its output 0, once for each time; none where it is used otherwise.
   std::vector<size_t> readers_of(size_t maker) const;
-  /// The step that reads output 0 of `maker` while nobody else mentions it; -1 when there is none.
+  /// The step that reads output 0 of `maker`, once or several times, while nobody else mentions it; -1 when
+  /// there is none.
   int64_t sole_reader_of(size_t maker) const;
   /// Whether a step in [begin, end) writes into the buffer of one of `values` in place.
   bool writes_between(size_t begin, size_t end, const std::vector<int>& values) const;

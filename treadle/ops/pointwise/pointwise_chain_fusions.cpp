@@ -26,14 +26,6 @@ PointwiseChain chain_of(const Step& step) {
   return {int(step.inputs.size()), {only}};
 }
 
-/// The one step that reads what step `maker` makes; -1 where there are none or several.
-int64_t sole_reader(const StepGraph& graph, size_t maker) {
-  const std::vector<size_t> readers = graph.readers_of(maker);
-  const bool one =
-      !readers.empty() && std::count(readers.begin(), readers.end(), readers[0]) == int64_t(readers.size());
-  return one ? int64_t(readers[0]) : -1;
-}
-
 bool same_layout(const TensorSpec& a, const TensorSpec& b) {
   return a.shape == b.shape && a.strides == b.strides && a.dtype == b.dtype;
 }
@@ -129,7 +121,8 @@ std::string names_of(const PointwiseChain& chain) {
 
 std::optional<std::string> fuse(StepGraph& graph, size_t at) {
   const Step& first = graph[at];
-  const int64_t next = is_member(first) && !is_pinned(pointwise_chain_op()) ? sole_reader(graph, at) : -1;
+  const bool may_begin = is_member(first) && !is_pinned(pointwise_chain_op());
+  const int64_t next = may_begin ? graph.sole_reader_of(at) : -1;
   if (next < 0 || !is_member(graph[size_t(next)])) return {};
   const Step& second = graph[size_t(next)];
   if (!read_whole(graph, first, second) || !same_dtype(graph, first, second)) return {};
