@@ -1,23 +1,17 @@
 /// Passes over a graph of steps: they name no op.
 #include <gtest/gtest.h>
 
+#include "tests/op_named_so.h"
 #include "treadle/compile/dead_steps.h"
 #include "treadle/compile/declared_fusions.h"
 #include "treadle/compile/early_updates.h"
 #include "treadle/compile/plan.h"
 #include "treadle/core/error.h"
-#include "treadle/graph/op.h"
 #include "treadle/graph/settings.h"
 
 namespace treadle {
 namespace {
 
-Op op_named_so(const char* name, std::vector<int> mutates = {}) {
-  Op op;
-  op.name = name;
-  op.mutates = std::move(mutates);
-  return op;
-}
 const Op kFirst = op_named_so("first"), kSecond = op_named_so("second"), kBoth = op_named_so("both");
 const Op kUpdate = op_named_so("update", {0});
 

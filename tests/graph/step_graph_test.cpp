@@ -6,18 +6,12 @@
 #include <algorithm>
 #include <random>
 
-#include "treadle/graph/op.h"
+#include "tests/op_named_so.h"
 
 namespace treadle {
 namespace {
 
 /// What makes its outputs of its inputs, and what updates its input 0 in place.
-Op op_named_so(const char* name, std::vector<int> mutates = {}) {
-  Op op;
-  op.name = name;
-  op.mutates = std::move(mutates);
-  return op;
-}
 const Op kMaker = op_named_so("maker");
 const Op kUpdate = op_named_so("update", {0});
 
