@@ -1,23 +1,12 @@
 #include "treadle/data/dataset_registry.h"
 
-#include <algorithm>
+#include "treadle/core/insert_at_place.h"
 
 namespace treadle {
 
 namespace datasets {
 void register_all(DatasetRegistry& registry);  // generated from the files of sets/
 }
-
-namespace {
-
-template <class Item>
-void insert_at_place(std::vector<Item>& items, Item item) {
-  auto after =
-      std::find_if(items.begin(), items.end(), [&](const Item& other) { return other.place > item.place; });
-  items.insert(after, std::move(item));
-}
-
-}  // namespace
 
 void DatasetRegistry::add(DatasetDeclaration declaration) { insert_at_place(sets_, std::move(declaration)); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "treadle/core/error.h"
+#include "treadle/core/insert_at_place.h"
 #include "treadle/core/nearest_name.h"
 #include "treadle/models/model_registry.h"
 
@@ -13,11 +14,7 @@ namespace models {
 void register_all(ModelRegistry& registry);  // generated from the files of models/
 }
 
-void ModelRegistry::add(ModelInfo info) {
-  auto after = std::find_if(models_.begin(), models_.end(),
-                            [&](const ModelInfo& other) { return other.place > info.place; });
-  models_.insert(after, std::move(info));
-}
+void ModelRegistry::add(ModelInfo info) { insert_at_place(models_, std::move(info)); }
 
 const std::vector<ModelInfo>& known_models() {
   static const ModelRegistry registry = [] {
