@@ -16,9 +16,8 @@ inline constexpr int kTensors = kOperandsOf<Rule> - 1;
 
 template <class Rule, class C>
 StepOf<Rule, C> step_of(const Call& call) {
-  const TensorView& numbers = call.input(kNumbersOfLinearUpdate);
   return Rule::template step<C>(call.options<typename Rule::Options>(),
-                                {numbers.as<double>()[0], numbers.as<double>()[numbers.strides[0]]});
+                                numbers_in(call.input(kNumbersOfLinearUpdate)));
 }
 
 /// Rows [begin, end) of w and elements of b.

@@ -88,9 +88,7 @@ void update_groups(const Step& step, const std::vector<Group<N>>& groups) {
 /// The numbers of the step: input `place` where it is given, else those of the options.
 template <class Options>
 StepNumbers step_numbers(const Call& call, int place, const UpdateOptions<Options>& options) {
-  if (!call.has_input(place)) return options.numbers();
-  const TensorView& given = call.input(place);
-  return {given.as<double>()[0], given.as<double>()[given.strides[0]]};
+  return call.has_input(place) ? numbers_in(call.input(place)) : options.numbers();
 }
 
 /// `operands` in groups; the numbers of the step may be input `numbers`.

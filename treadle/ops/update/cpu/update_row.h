@@ -7,6 +7,11 @@
 
 namespace treadle {
 
+/// What a tensor of two numbers says of the step.
+inline StepNumbers numbers_in(const TensorView& numbers) {
+  return {numbers.as<double>()[0], numbers.as<double>()[numbers.strides[0]]};
+}
+
 /// Updates elements of the parameter and of what the rule keeps. The step works on registers, the operands do
 /// not overlap.
 template <class T, class Step, size_t... K, class... Slot>
