@@ -40,7 +40,7 @@ HWY_INLINE int64_t store_listed(V value, Offset offset, hn::Mask<hn::DFromV<V>> 
                                 float* HWY_RESTRICT values, int32_t* HWY_RESTRICT offsets) {
   const hn::DFromV<V> d;
   const hn::DFromV<Offset> di;
-#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2
+#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2
   // GCC copies the table inside Highway's Compress to the stack on every call.
   uint8_t bits[8] = {};
   hn::StoreMaskBits(d, listed, bits);

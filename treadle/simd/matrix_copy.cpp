@@ -2,6 +2,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "treadle/simd/matrix_copy.cpp"
+#include "treadle/simd/targets.h"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

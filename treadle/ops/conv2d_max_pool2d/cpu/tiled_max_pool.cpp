@@ -4,8 +4,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.cpp"
-// Register tiles are arrays of vectors, which vectors without a fixed size cannot form.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include "treadle/simd/targets.h"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -2,6 +2,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "treadle/ops/pool2d/cpu/pool_rows.cpp"
+#include "treadle/simd/targets.h"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
