@@ -117,10 +117,13 @@ void register_everything(Registry& registry) {
 endfunction()
 
 function(write_registration file source_folder)
+  rules_in(rules ${source_folder})  # first: ops are made of them
+  foreach(rule ${rules})
+    string(APPEND declarations "namespace rules { void register_${rule}(); }\n")
+    string(APPEND calls "    rules::register_${rule}();\n")
+  endforeach()
   ops_in(ops ${source_folder}/ops cpp)
   append_calls(Registry ops ${ops} ${generated_ops} ${generated_variants})
-  rules_in(rules ${source_folder})
-  append_calls(Registry rules ${rules})
   append_kernels(simt ${source_folder})
   append_engines(${source_folder}/engines)
   string(APPEND declarations "namespace cpu { void limit_dispatch(); }\n")

@@ -10,8 +10,16 @@ std::string to_string(const OptionValue& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
 }
 
-namespace option_conversion {
 namespace {
+
+OptionValue to_value(bool v) { return v; }
+OptionValue to_value(int64_t v) { return v; }
+OptionValue to_value(double v) { return v; }
+OptionValue to_value(const std::string& v) { return v; }
+OptionValue to_value(DType v) { return std::string(name_of(v)); }
+OptionValue to_value(Pair v) { return std::vector<int64_t>{v.height, v.width}; }
+OptionValue to_value(Pads v) { return std::vector<int64_t>{v.top, v.left, v.bottom, v.right}; }
+OptionValue to_value(const Dims& v) { return std::vector<int64_t>(v.begin(), v.end()); }
 
 template <class T>
 const T& expect(const OptionValue& value, const char* kind) {
@@ -28,8 +36,6 @@ std::vector<int64_t> expect_list(const OptionValue& value, size_t count) {
   require<ValueError>(list.size() == count, "the value {} does not have {} entries", to_string(value), count);
   return list;
 }
-
-}  // namespace
 
 void from_value(const OptionValue& value, bool& field) { field = expect<bool>(value, "true or false"); }
 void from_value(const OptionValue& value, int64_t& field) { field = expect<int64_t>(value, "an integer"); }
@@ -61,7 +67,32 @@ void from_value(const OptionValue& value, Dims& field) {
   for (int64_t entry : expect<std::vector<int64_t>>(value, "a list of integers")) field.push_back(entry);
 }
 
-}  // namespace option_conversion
+}  // namespace
+
+template <class Field>
+OptionField detail::option_field(const char* name, const char* documentation, const Field& default_value,
+                                 ptrdiff_t offset) {
+  auto get = [offset](const void* options) {
+    return to_value(*reinterpret_cast<const Field*>(static_cast<const char*>(options) + offset));
+  };
+  auto set = [offset](void* options, const OptionValue& value) {
+    from_value(value, *reinterpret_cast<Field*>(static_cast<char*>(options) + offset));
+  };
+  return {name, documentation, to_value(default_value), get, set};
+}
+
+/// Of the types that an option may have.
+#define TREADLE_OPTION_TYPE(Field) \
+  template TREADLE_API OptionField detail::option_field(const char*, const char*, const Field&, ptrdiff_t);
+TREADLE_OPTION_TYPE(bool)
+TREADLE_OPTION_TYPE(int64_t)
+TREADLE_OPTION_TYPE(double)
+TREADLE_OPTION_TYPE(std::string)
+TREADLE_OPTION_TYPE(DType)
+TREADLE_OPTION_TYPE(Pair)
+TREADLE_OPTION_TYPE(Pads)
+TREADLE_OPTION_TYPE(Dims)
+#undef TREADLE_OPTION_TYPE
 
 std::string OptionsSchema::describe(const Attributes& attributes) const {
   std::string text;

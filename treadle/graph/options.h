@@ -2,6 +2,7 @@
 /// docs.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -20,27 +21,8 @@ using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector
 
 TREADLE_API std::string to_string(const OptionValue& value);
 
-/// Conversions between a field and an OptionValue; from_value throws ValueError when the kind does not fit.
-namespace option_conversion {
-inline OptionValue to_value(bool v) { return v; }
-inline OptionValue to_value(int64_t v) { return v; }
-inline OptionValue to_value(double v) { return v; }
-inline OptionValue to_value(const std::string& v) { return v; }
-inline OptionValue to_value(DType v) { return std::string(name_of(v)); }
-inline OptionValue to_value(Pair v) { return std::vector<int64_t>{v.height, v.width}; }
-inline OptionValue to_value(Pads v) { return std::vector<int64_t>{v.top, v.left, v.bottom, v.right}; }
-inline OptionValue to_value(const Dims& v) { return std::vector<int64_t>(v.begin(), v.end()); }
-TREADLE_API void from_value(const OptionValue& value, bool& field);
-TREADLE_API void from_value(const OptionValue& value, int64_t& field);
-TREADLE_API void from_value(const OptionValue& value, double& field);
-TREADLE_API void from_value(const OptionValue& value, std::string& field);
-TREADLE_API void from_value(const OptionValue& value, DType& field);
-TREADLE_API void from_value(const OptionValue& value, Pair& field);
-TREADLE_API void from_value(const OptionValue& value, Pads& field);
-TREADLE_API void from_value(const OptionValue& value, Dims& field);
-}  // namespace option_conversion
-
-/// One field of an options struct.
+/// One field of an options struct: a bool, int64_t, double, std::string, DType, Pair, Pads or Dims.
+/// `set` throws ValueError where the value is of another kind.
 struct OptionField {
   std::string name, documentation;
   OptionValue default_value;
@@ -58,6 +40,13 @@ struct OptionsSchema {
   TREADLE_API const OptionField& field(const std::string& name) const;
 };
 
+namespace detail {
+/// The field that lies `offset` bytes into a struct.
+template <class Field>
+TREADLE_API OptionField option_field(const char* name, const char* documentation, const Field& default_value,
+                                     ptrdiff_t offset);
+}  // namespace detail
+
 /// The schema of `Options`, from its `static void describe(auto& field)`, which calls field(name,
 /// &Options::member, doc).
 template <class Options>
@@ -66,13 +55,10 @@ const OptionsSchema& schema_of() {
     auto* s = new OptionsSchema;
     const Options defaults{};
     auto add = [&](const char* name, auto member, const char* documentation) {
-      s->fields.push_back({name, documentation, option_conversion::to_value(defaults.*member),
-                           [member](const void* o) {
-                             return option_conversion::to_value(static_cast<const Options*>(o)->*member);
-                           },
-                           [member](void* o, const OptionValue& value) {
-                             option_conversion::from_value(value, static_cast<Options*>(o)->*member);
-                           }});
+      const auto& value = defaults.*member;
+      s->fields.push_back(detail::option_field(
+          name, documentation, value,
+          reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(&defaults)));
     };
     Options::describe(add);
     s->make = [s](const std::map<std::string, OptionValue>& values) {

@@ -1,6 +1,7 @@
 /// Optimizers by a rule, and the rules that there are.
 #pragma once  // public
 
+#include <functional>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -20,7 +21,7 @@ struct NamedOptions {
 
 /// One of the rules with the same options: which of these it serves, its ops, and what it keeps.
 struct RuleForm {
-  bool (*fits)(const Attributes& options);
+  std::function<bool(const Attributes& options)> fits;
   std::string update, update_all;
   std::vector<std::string> slots;
 };
@@ -32,9 +33,9 @@ struct Rule {
   const OptionsSchema* options;
   std::vector<RuleForm> forms;
   /// Throws ValueError for options that make no rule.
-  void (*check)(const Attributes& options);
+  std::function<void(const Attributes& options)> check;
   /// The options of an update.
-  Attributes (*at)(const Attributes& options, double learning_rate, int64_t step);
+  std::function<Attributes(const Attributes& options, double learning_rate, int64_t step)> at;
   std::vector<NamedOptions> presets;
   std::vector<NamedOptions> examples;  ///< away from the defaults, for tests
 

@@ -1,7 +1,7 @@
 /// What follows a linear layer's gradients is done with them: the update of its parameters, and ReLU's
 /// gradient.
 #include "treadle/graph/registry.h"
-#include "treadle/ops/matrix/linear_update_declaration.h"
+#include "treadle/ops/matrix/linear_update_fusion.h"
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/pointwise/relu_gradient.h"
 
@@ -144,7 +144,7 @@ const Op& linear_weight_gradient_op() { return op_named("linear_weight_gradient"
 }  // namespace
 
 StepFusion linear_update_fusion(OpHandle update_all, OpHandle fused,
-                                Attributes (*options)(const Attributes&)) {
+                                std::function<Attributes(const Attributes&)> options) {
   auto fuse = [=](StepGraph& graph, size_t at) -> std::optional<std::string> {
     const int64_t place = sole_update(graph, at, update_all());
     if (place < 0) return {};

@@ -63,15 +63,17 @@ bool fits(const typename Rule::Options& options) {
 }
 
 /// The op that updates any number of parameters at once.
+inline std::string name_of_all(const std::string& rule) { return rule + "_all"; }
 template <class Rule>
 std::string name_of_all() {
-  return std::string(Rule::kName) + "_all";
+  return name_of_all(Rule::kName);
 }
 
 /// The op that makes the gradient of a linear layer's parameters and updates them.
+inline std::string name_of_linear_update(const std::string& rule) { return "linear_" + rule; }
 template <class Rule>
 std::string name_of_linear_update() {
-  return std::string("linear_") + Rule::kName;
+  return name_of_linear_update(Rule::kName);
 }
 
 namespace detail {

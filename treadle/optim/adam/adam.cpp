@@ -33,9 +33,9 @@ void reference(const AdamOptions& o, StepNumbers n, double& p, double g, KeptEle
 
 namespace rules {
 
-void register_adam(Registry& registry) {
+void register_adam() {
   declare_rules<AdamOptions>(
-      registry, adam::Forms(),
+      adam::Forms(),
       {.name = "Adam",
        .check = check,
        .presets = {{"adam"}, {"adamw", {.weight_decay = 0.01, .decoupled = true}}},

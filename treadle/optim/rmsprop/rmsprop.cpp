@@ -36,9 +36,9 @@ void reference(const RmsPropOptions& o, StepNumbers n, double& p, double gradien
 
 namespace rules {
 
-void register_rmsprop(Registry& registry) {
+void register_rmsprop() {
   declare_rules<RmsPropOptions>(
-      registry, rmsprop::Forms(),
+      rmsprop::Forms(),
       {.name = "RmsProp",
        .check = check,
        .presets = {{"rmsprop"}},

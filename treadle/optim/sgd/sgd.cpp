@@ -33,18 +33,17 @@ void reference(const SgdOptions& o, StepNumbers n, double& p, double gradient, K
 
 namespace rules {
 
-void register_sgd(Registry& registry) {
+void register_sgd() {
   declare_rules<SgdOptions>(
-      registry, sgd::Forms(),
-      {.name = "Sgd",
-       .check = check,
-       .presets = {{"sgd"}, {"momentum", {.momentum = 0.9}}},
-       .examples = {{"plain"},
-                    {"decay", {.weight_decay = 0.01}},
-                    {"momentum", {.momentum = 0.9}},
-                    {"nesterov", {.momentum = 0.75, .weight_decay = 0.25, .nesterov = true}},
-                    {"dampening", {.momentum = 0.9, .dampening = 0.5, .weight_decay = 0.01}}},
-       .reference = reference});
+      sgd::Forms(), {.name = "Sgd",
+                     .check = check,
+                     .presets = {{"sgd"}, {"momentum", {.momentum = 0.9}}},
+                     .examples = {{"plain"},
+                                  {"decay", {.weight_decay = 0.01}},
+                                  {"momentum", {.momentum = 0.9}},
+                                  {"nesterov", {.momentum = 0.75, .weight_decay = 0.25, .nesterov = true}},
+                                  {"dampening", {.momentum = 0.9, .dampening = 0.5, .weight_decay = 0.01}}},
+                     .reference = reference});
 }
 
 }  // namespace rules

@@ -1,27 +1,20 @@
-/// How a rule declares its linear update: the op, and the fusion that finds it.
-#pragma once
+#include "treadle/ops/matrix/linear_update.h"
 
 #include <algorithm>
-#include <string>
 
-#include "treadle/ops/matrix/linear_update.h"
-#include "treadle/ops/update/optimizer_update.h"
-#include "treadle/ops/update/rule_declaration.h"
+#include "treadle/graph/cost.h"
+#include "treadle/ops/matrix/linear_update_fusion.h"
+#include "treadle/ops/update/rule_op.h"
 
 namespace treadle {
-
-/// Fuses linear_weight_gradient and `update_all` to `fused`, whose options are made of the update's.
-StepFusion linear_update_fusion(OpHandle update_all, OpHandle fused,
-                                Attributes (*options)(const Attributes& of_update));
-
-namespace linear_update_ops {
+namespace {
 
 /// Whether the operands are a layer's; `tensors` belong to each parameter.
-inline void require_layer(const std::string& op, Specs inputs, size_t tensors) {
+void require_layer(const std::string& op, Specs inputs, size_t tensors) {
   require<ValueError>(inputs.size() == 3 + tensors || inputs.size() == 3 + 2 * tensors,
                       "{}: operands are x, dy, the numbers of the step, and {} for w and maybe for b", op,
                       tensors);
-  update_ops::require_numbers(op, inputs[2]);
+  require_numbers_of_step(op, inputs[2]);
   std::vector<TensorSpec> floating{inputs[0], inputs[1]};
   floating.insert(floating.end(), inputs.begin() + 3, inputs.end());
   require_same_dtype(op.c_str(), floating);
@@ -37,27 +30,27 @@ inline void require_layer(const std::string& op, Specs inputs, size_t tensors) {
                         w[0]);
 }
 
-template <class Rule>
-std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
-  const std::string name = name_of_linear_update<Rule>();
-  require_layer(name, inputs, kOperandsOf<Rule> - 1);
-  update_ops::require_rule<Rule>(name, attributes.as<typename Rule::Options>());
+std::vector<TensorSpec> infer(const RuleOp& rule, Specs inputs, const Attributes& options) {
+  const std::string name = name_of_linear_update(rule.name);
+  require_layer(name, inputs, rule.operands() - 1);
+  rule.require_fit(name, options);
   return {inputs.begin() + 3, inputs.end()};
 }
 
-template <class Rule>
-std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
-  constexpr size_t kTensors = kOperandsOf<Rule> - 1;
+std::vector<ReferenceTensor> reference(const RuleOp& rule, ReferenceInputs inputs,
+                                       const Attributes& options) {
+  const size_t tensors = rule.operands() - 1;
   const ReferenceTensor &x = inputs[0], &dy = inputs[1];
   const StepNumbers numbers{inputs[2].values[0], inputs[2].values[1]};
   const int64_t N = x.shape[0], in = x.shape[1], out = dy.shape[1];
   std::vector<ReferenceTensor> updated(inputs.begin() + 3, inputs.end());
+  std::vector<double> value(rule.operands());
   auto update = [&](size_t first, int64_t element, double gradient) {
-    double value[kTensors + 1] = {updated[first].values[size_t(element)], gradient};
-    for (size_t k = 1; k < kTensors; ++k) value[k + 1] = updated[first + k].values[size_t(element)];
-    update_ops::update_reference<Rule>(attributes.as<typename Rule::Options>(), numbers, value);
+    value[0] = updated[first].values[size_t(element)], value[1] = gradient;
+    for (size_t k = 1; k < tensors; ++k) value[k + 1] = updated[first + k].values[size_t(element)];
+    rule.reference(options, numbers, value.data());
     updated[first].values[size_t(element)] = value[0];
-    for (size_t k = 1; k < kTensors; ++k) updated[first + k].values[size_t(element)] = value[k + 1];
+    for (size_t k = 1; k < tensors; ++k) updated[first + k].values[size_t(element)] = value[k + 1];
   };
   for (int64_t o = 0; o < out; ++o) {
     for (int64_t i = 0; i < in; ++i) {
@@ -67,7 +60,7 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
     }
     double gradient = 0;
     for (int64_t n = 0; n < N; ++n) gradient += dy.values[n * out + o];
-    if (updated.size() > kTensors) update(kTensors, o, gradient);
+    if (updated.size() > tensors) update(tensors, o, gradient);
   }
   return updated;
 }
@@ -81,7 +74,7 @@ struct LayerCase {
   int64_t largest = -1;  ///< x holds integers of at most this size; -1: any numbers
 };
 
-inline std::vector<LayerCase> layer_cases() {
+std::vector<LayerCase> layer_cases() {
   constexpr auto kPlain = TestLayout::contiguous, kTransposed = TestLayout::transposed,
                  kSliced = TestLayout::sliced;
   return {{"one", 1, 1, 1},
@@ -119,74 +112,75 @@ inline std::vector<LayerCase> layer_cases() {
 }
 
 /// Gradients of any batch are of the size of one image's.
-inline TestFill fill_of_gradient(int64_t N) {
+TestFill fill_of_gradient(int64_t N) {
   return {TestFill::apart, -2 / double(std::max<int64_t>(N, 1)), 2 / double(std::max<int64_t>(N, 1))};
 }
 
 constexpr TestFill kSecondStep{TestFill::constant, 2};  ///< learning rate 2 at step 2
 
-template <class Rule>
-void add_parameter(TestCase& c, const Shape& shape, TestLayout layout) {
+void add_parameter(const RuleOp& rule, TestCase& c, const Shape& shape, TestLayout layout) {
   c.inputs.push_back({shape, {}, layout});
-  for (size_t k = 0; k < Rule::kSlots.size(); ++k)
-    c.inputs.push_back({shape, update_ops::fill_of_slot<Rule>(k), layout});
+  for (size_t k = 0; k < rule.slots.size(); ++k) c.inputs.push_back({shape, rule.fill_of_slot(k), layout});
 }
 
-template <class Rule>
-TestCase test_case(const LayerCase& layer, const char* label, const typename Rule::Options& options) {
-  TestCase c{fmt::format("{}, {}", layer.label, label), {}, Attributes::of(options)};
+TestCase test_case(const RuleOp& rule, const LayerCase& layer, const std::string& label,
+                   const Attributes& options) {
+  TestCase c{fmt::format("{}, {}", layer.label, label), {}, options};
   TestFill fill;
   if (layer.largest >= 0) fill = {TestFill::integers, -double(layer.largest), double(layer.largest)};
   c.inputs.push_back({{layer.N, layer.in}, fill, layer.layout});
   c.inputs.push_back({{layer.N, layer.out}, fill_of_gradient(layer.N), layer.layout});
-  c.inputs.push_back(update_ops::numbers_input(kSecondStep));
-  add_parameter<Rule>(c, {layer.out, layer.in}, layer.of_w);
+  c.inputs.push_back(numbers_of_step(kSecondStep));
+  add_parameter(rule, c, {layer.out, layer.in}, layer.of_w);
   const bool sliced = layer.layout == TestLayout::sliced;
-  if (layer.bias) add_parameter<Rule>(c, {layer.out}, sliced ? layer.layout : TestLayout::contiguous);
+  if (layer.bias) add_parameter(rule, c, {layer.out}, sliced ? layer.layout : TestLayout::contiguous);
   return c;
 }
 
-template <class Rule>
-std::vector<TestCase> cases() {
+std::vector<TestCase> cases(const RuleOp& rule) {
   std::vector<TestCase> list;
   for (const LayerCase& layer : layer_cases())
-    for (auto& [label, options] : update_ops::examples<Rule>())
-      list.push_back(test_case<Rule>(layer, label, options));
+    for (auto& [label, options] : rule.examples) list.push_back(test_case(rule, layer, label, options));
   return list;
 }
 
 /// Gradients are at most 4 and N + 1 roundings off, and count several times in a step of that size.
-inline ErrorModel error(Specs inputs, const Attributes&) {
+ErrorModel error(Specs inputs, const Attributes&) {
   return {ErrorModel::largest_input, 12 * (double(inputs[0].shape[0]) + 3)};
 }
 
-template <class Rule>
-Attributes options_of_update(const Attributes& of_update) {
-  const typename Rule::Options& options = of_update.as<UpdateOptions<typename Rule::Options>>();
-  return Attributes::of(options);
+OpHandle handle_of(const std::string& name) {
+  return [name]() -> const Op& { return op_named(name); };
 }
 
-}  // namespace linear_update_ops
-
-/// Declares the op of a rule, and the fusion that finds it.
-template <class Rule>
-void declare_linear_update(Registry& registry) {
-  using namespace linear_update_ops;
+void declare(Registry& registry, const RuleOp& rule) {
+  const std::string name = name_of_linear_update(rule.name);
+  const int tensors = int(rule.operands()) - 1;
   std::vector<int> mutated;
-  for (int k = 0; k + 1 < kOperandsOf<Rule>; ++k) mutated.push_back(k);
-  registry.add({.name = name_of_linear_update<Rule>(),
-                .summary = std::string("g = dyᵀ·x and Σ_n dy, ") + Rule::kSummary,
-                .options = &schema_of<typename Rule::Options>(),
-                .infer = infer<Rule>,
-                .reference = linear_update_ops::reference<Rule>,
+  for (int k = 0; k < tensors; ++k) mutated.push_back(k);
+  registry.add({.name = name,
+                .summary = "g = dyᵀ·x and Σ_n dy, " + rule.summary,
+                .options = rule.options,
+                .infer = std::bind_front(infer, rule),
+                .reference = std::bind_front(reference, rule),
                 .mutates = mutated,
                 .group_begin = 3,
-                .group_size = kOperandsOf<Rule> - 1,
-                .cases = cases<Rule>,
+                .group_size = tensors,
+                .cases = [rule] { return cases(rule); },
                 .error = error,
                 .operations = for_each_pair_of_columns()});
   registry.add_fusion(
-      linear_update_fusion(update_all_op<Rule>, linear_update_op<Rule>, options_of_update<Rule>));
+      linear_update_fusion(handle_of(name_of_all(rule.name)), handle_of(name), rule.without_numbers));
 }
+
+}  // namespace
+
+namespace ops {
+
+void register_linear_update(Registry& registry) {
+  for (const RuleOp& rule : rule_ops()) declare(registry, rule);
+}
+
+}  // namespace ops
 
 }  // namespace treadle
