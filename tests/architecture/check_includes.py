@@ -359,7 +359,6 @@ SELF_TEST = [
     ("treadle/ops/conv2d/cpu/sums.cpp", "void register_conv2d_cpu_sums(Registry& registry) {}", "sums.h keeps the build"),
     ("treadle/ops/conv2d/cpu/rows.cpp", "void register_conv2d_cpu_rows(Registry& registry) {}", None),
     ("treadle/ops/undeclared/cpu/loop.cpp", "", "ops/undeclared declares no op"),
-    ("treadle/ops/templates/declaration.h", "template <class T> void declare(Registry& registry) { registry.add({}); }", None),
     ("treadle/nn/conv2d.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', "family's cpu/ is for cuda, engines, ops, tests"),
     ("treadle/engines/onednn/matmul.cpp", '#include "treadle/ops/matrix/cpu/blocks.h"', None),
     ("tests/ops/planes_test.cpp", '#include "treadle/ops/conv2d/cpu/planes.h"', None),
