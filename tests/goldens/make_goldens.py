@@ -50,7 +50,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench" / "peers"))
 from models import MODELS  # noqa: E402
 
-from numbers_by_hash import labels, measures, signed, uniform  # noqa: E402
+from numbers_by_hash import labels, measures, mix, signed, uniform  # noqa: E402
 
 STEPS, BATCH, LEARNING_RATE = 10, 16, 0.05
 INPUT_SEEDS = {"mlp": 1000, "lenet5": 1160, "fashion_cnn": 1740}
@@ -239,7 +239,7 @@ def main():
         "torch": torch.__version__,
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
         "hash": hash_record(),
-        "models": {name: model_record(name) for name in MODELS},
+        "models": {name: model_record(name) for name in INPUT_SEEDS},
         "layers": {name: layer_record(number, name) for number, name in enumerate(LAYERS)},
         "cosine_schedule": cosine_schedule(),
     }
