@@ -28,8 +28,9 @@ Entry engine_entry(Engine engine) {
 
 std::vector<Entry> entries() {
   std::vector<Entry> list;
-  for (DeviceKind kind : kAllDeviceKinds)
-    for (int i = 0; i < std::max(device_count(kind), 1); ++i) list.push_back(device_entry({kind, i}));
+  for (const DeviceName& device : kDeviceNames)
+    for (int i = 0; i < std::max(device_count(device.kind), 1); ++i)
+      list.push_back(device_entry({device.kind, i}));
   for (Engine engine : kAllEngines) list.push_back(engine_entry(engine));
   for (const Plugin& plugin : known_plugins())  // known by now: their devices and engines were asked for
     list.push_back({"plugin", plugin.name, plugin.absence, plugin.file});

@@ -55,13 +55,16 @@ int print_one(const Op& op) {
 int print_ops(bool as_json, const std::string& name) {
   if (!name.empty()) op_named(name);  // throws for an unknown one
   if (!name.empty() && !as_json) return print_one(op_named(name));
-  std::vector<std::vector<std::string>> rows{{"op", "gradient", "cpu", "simt", "cuda", "dtypes"}};
+  std::vector<std::vector<std::string>> rows{{"op", "gradient"}};
+  for (const DeviceName& device : kDeviceNames) rows[0].emplace_back(device.name);
+  rows[0].push_back("dtypes");
   std::vector<Json> list;
   for (const Op* op : registry().ops()) {
     if (!name.empty() && op->name != name) continue;
     list.push_back(describe(*op));
-    rows.push_back({op->name, op->gradient ? "yes" : "-", variants_of(*op, DeviceKind::cpu),
-                    variants_of(*op, DeviceKind::simt), variants_of(*op, DeviceKind::cuda), dtypes_of(*op)});
+    rows.push_back({op->name, op->gradient ? "yes" : "-"});
+    for (const DeviceName& device : kDeviceNames) rows.back().push_back(variants_of(*op, device.kind));
+    rows.back().push_back(dtypes_of(*op));
   }
   if (as_json)
     print_json(Json{{"ops", list}});

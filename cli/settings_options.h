@@ -16,7 +16,7 @@ struct RunSettings {
   bool deterministic = false, eager = false, keep_subnormals = false;
 
   static void describe(auto& field) {
-    field("device", &RunSettings::device, "auto, cpu, simt (CUDA kernels on the CPU), cuda or cuda:N",
+    field("device", &RunSettings::device, device_names() + "; simt: CUDA kernels on the CPU",
           {.kept = Kept::renewable});
     field("engine", &RunSettings::engine, "own: only Treadle's kernels; any: libraries too",
           {.check = one_of({"own", "any"}), .kept = Kept::fixed});

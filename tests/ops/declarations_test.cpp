@@ -80,12 +80,12 @@ TEST(Declarations, EveryOpRunsOnCpuAndSimt) {
 
 TEST(Declarations, CompositionsAreVariantsOfEveryDevice) {
   for (const Op* op : registry().ops())
-    for (DeviceKind device : kAllDeviceKinds) {
+    for (const DeviceName& device : kDeviceNames) {
       auto is_composed = [&](const Variant& variant) {
-        return variant.device == device && variant.name == std::string_view("composed");
+        return variant.device == device.kind && variant.name == std::string_view("composed");
       };
       EXPECT_EQ(std::count_if(op->variants.begin(), op->variants.end(), is_composed), op->compose ? 1 : 0)
-          << op->name << " on " << name_of(device);
+          << op->name << " on " << device.name;
     }
 }
 

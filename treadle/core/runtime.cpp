@@ -51,14 +51,11 @@ class CpuRuntime final : public Runtime {
 };
 
 DeviceProvider& provider(DeviceKind kind) {
-  static DeviceProvider providers[std::size(kAllDeviceKinds)] = {
-      {[] { return 1; }, [] { return std::string(); },
-       [](int) -> Runtime& {
-         static auto& cpu = *new CpuRuntime;
-         return cpu;
-       }},
-      {},
-      {}};
+  static DeviceProvider providers[std::size(kDeviceNames)] = {{[] { return 1; }, [] { return std::string(); },
+                                                               [](int) -> Runtime& {
+                                                                 static auto& cpu = *new CpuRuntime;
+                                                                 return cpu;
+                                                               }}};
   return providers[int(kind)];
 }
 
@@ -101,18 +98,42 @@ std::string to_string(Device device) {
   return fmt::format("{}:{}", name_of(device.kind), device.index);
 }
 
-Device device_named(std::string_view name) {
-  if (name == "cpu") return kCpu;
-  if (name == "simt") return kSimt;
-  if (name == "auto") return device_count(DeviceKind::cuda) > 0 ? Device{DeviceKind::cuda, 0} : kCpu;
-  if (name == "cuda") return {DeviceKind::cuda, 0};
-  if (name.starts_with("cuda:")) {
-    int index = -1;
-    auto [end, code] = std::from_chars(name.data() + 5, name.data() + name.size(), index);
-    if (code == std::errc() && end == name.data() + name.size() && index >= 0)
-      return {DeviceKind::cuda, index};
+std::string device_names() {
+  std::string text = "auto";
+  for (const DeviceName& known : kDeviceNames) {
+    const bool last = &known == std::end(kDeviceNames) - 1;
+    text += fmt::format("{}{}", last && !known.numbered ? " or " : ", ", known.name);
+    if (known.numbered) text += fmt::format("{}{}:N", last ? " or " : ", ", known.name);
   }
-  throw ValueError(fmt::format("no device is called '{}'; use auto, cpu, simt, cuda or cuda:N", name));
+  return text;
+}
+
+namespace {
+
+Device usable_device() {
+  for (const DeviceName& known : kDeviceNames)
+    if (known.numbered && device_count(known.kind) > 0) return {known.kind, 0};
+  return kCpu;
+}
+
+/// The number behind the name of a kind and a colon; -1: there is none.
+int number_behind(std::string_view name, const DeviceName& known) {
+  if (!known.numbered || !name.starts_with(std::string(known.name) + ":")) return -1;
+  const char *const begin = name.data() + known.name.size() + 1, *const all = name.data() + name.size();
+  int index = -1;
+  const auto [end, code] = std::from_chars(begin, all, index);
+  return code == std::errc() && end == all ? index : -1;
+}
+
+}  // namespace
+
+Device device_named(std::string_view name) {
+  if (name == "auto") return usable_device();
+  for (const DeviceName& known : kDeviceNames) {
+    if (name == known.name) return {known.kind, 0};
+    if (const int index = number_behind(name, known); index >= 0) return {known.kind, index};
+  }
+  throw ValueError(fmt::format("no device is called '{}'; use {}", name, device_names()));
 }
 
 }  // namespace treadle

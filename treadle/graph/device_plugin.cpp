@@ -13,13 +13,13 @@ void register_absence(DeviceKind kind, const std::string& reason) {
 
 void open_device_plugins(Registry& registry) {
   const PluginHost host{&registry, add_variant, add_engine, register_device};
-  for (DeviceKind kind : kAllDeviceKinds) {
-    if (is_registered(kind)) continue;
-    const Plugin& plugin = open_plugin(std::string(name_of(kind)), device_plugin_version());
+  for (const DeviceName& device : kDeviceNames) {
+    if (is_registered(device.kind)) continue;
+    const Plugin& plugin = open_plugin(std::string(device.name), device_plugin_version());
     if (plugin.table)
       static_cast<const DevicePlugin*>(plugin.table)->enter(host);
     else
-      register_absence(kind, plugin.absence);
+      register_absence(device.kind, plugin.absence);
   }
 }
 

@@ -14,7 +14,8 @@ Op& Registry::add(Op op) {
   std::string name = op.name;
   Op& added = *(ops_[name] = std::make_unique<Op>(std::move(op)));
   if (added.compose)
-    for (DeviceKind device : kAllDeviceKinds) added.variants.push_back(composed_variant(added, device));
+    for (const DeviceName& device : kDeviceNames)
+      added.variants.push_back(composed_variant(added, device.kind));
   return added;
 }
 
