@@ -98,9 +98,13 @@ void register_fill(Registry& registry) {
 
 }  // namespace ops
 
-void fill_(const Tensor& x, double value) {
+const Op& fill_op() {
   static const Op& op = op_named("fill");
-  apply_in_place(op, {x}, Attributes::of(FillOptions{value}));
+  return op;
+}
+
+void fill_(const Tensor& x, double value) {
+  apply_in_place(fill_op(), {x}, Attributes::of(FillOptions{value}));
 }
 
 Tensor full(const Shape& shape, double value, DType dtype, Device device) {

@@ -5,9 +5,13 @@
 
 namespace treadle {
 
+struct Op;
+
 /// Sets every element to `value`, converted to the dtype (truncated for integers). Integers beyond 2^53 are
 /// not exact. Throws ValueError where an integer dtype does not hold the value: -1 as u8, NaN.
 TREADLE_API void fill_(const Tensor& x, double value);
+/// The op itself.
+TREADLE_API const Op& fill_op();
 
 TREADLE_API Tensor full(const Shape& shape, double value, DType dtype = DType::f32, Device device = kCpu);
 /// Of x's shape, dtype and device, and of its layout when that has no gaps.

@@ -104,10 +104,14 @@ void register_cast(Registry& registry) {
 
 }  // namespace ops
 
-Tensor cast(const Tensor& x, DType dtype) {
+const Op& cast_op() {
   static const Op& op = op_named("cast");
+  return op;
+}
+
+Tensor cast(const Tensor& x, DType dtype) {
   require_defined("cast", x);
-  return x.dtype() == dtype ? x : apply(op, {x}, Attributes::of(CastOptions{dtype}))[0];
+  return x.dtype() == dtype ? x : apply(cast_op(), {x}, Attributes::of(CastOptions{dtype}))[0];
 }
 
 }  // namespace treadle

@@ -308,9 +308,14 @@ struct OperandPair {
 };
 
 template <class F>
-Tensor apply_as(const OperandPair& pair, DType dtype) {
+const Op& op_of() {
   static const Op& op = op_named(F::kName);
-  return apply(op, {pair.as(pair.a, dtype), pair.as(pair.b, dtype)})[0];
+  return op;
+}
+
+template <class F>
+Tensor apply_as(const OperandPair& pair, DType dtype) {
+  return apply(op_of<F>(), {pair.as(pair.a, dtype), pair.as(pair.b, dtype)})[0];
 }
 
 template <class F>
@@ -352,6 +357,11 @@ Tensor clamp(const Tensor& x, const Scalar& low, const Scalar& high) {
   bounds.low = low.to_double(), bounds.high = high.to_double();
   return pointwise::apply_unary(clamp_op(), promoted, bounds);
 }
+
+const Op& add_op() { return op_of<Add>(); }
+const Op& sub_op() { return op_of<Sub>(); }
+const Op& mul_op() { return op_of<Mul>(); }
+const Op& div_op() { return op_of<Div>(); }
 
 Tensor add(const Operand& a, const Operand& b) { return binary_or_bool<Add>(a, b); }
 Tensor sub(const Operand& a, const Operand& b) { return binary<Sub>(a, b); }

@@ -55,6 +55,12 @@ TREADLE_API Tensor pow(const Operand& a, const Operand& b);
 TREADLE_API Tensor maximum(const Operand& a, const Operand& b);
 TREADLE_API Tensor minimum(const Operand& a, const Operand& b);
 
+/// The ops themselves.
+TREADLE_API const Op& add_op();
+TREADLE_API const Op& sub_op();
+TREADLE_API const Op& mul_op();
+TREADLE_API const Op& div_op();
+
 /// Comparisons give bool tensors. A number beyond an integer tensor's dtype is compared as it is;
 /// PyTorch would wrap it.
 TREADLE_API Tensor equal(const Operand& a, const Operand& b);

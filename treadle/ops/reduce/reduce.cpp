@@ -295,9 +295,13 @@ const Op& sum_op() {
 
 Tensor sum(const Tensor& x, const Dims& axes, bool keep_axes) { return reduce(sum_op(), x, axes, keep_axes); }
 
-Tensor mean(const Tensor& x, const Dims& axes, bool keep_axes) {
+const Op& mean_op() {
   static const Op& op = op_named("mean");
-  return reduce(op, x, axes, keep_axes);
+  return op;
+}
+
+Tensor mean(const Tensor& x, const Dims& axes, bool keep_axes) {
+  return reduce(mean_op(), x, axes, keep_axes);
 }
 
 Tensor max(const Tensor& x, const Dims& axes, bool keep_axes) {

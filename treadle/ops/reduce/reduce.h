@@ -14,6 +14,7 @@ TREADLE_API Tensor sum(const Tensor& x, const Dims& axes = {}, bool keep_axes = 
 TREADLE_API const Op& sum_op();
 /// Sum divided by the number of elements, NaN for none; throws DTypeError unless x is floating.
 TREADLE_API Tensor mean(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
+TREADLE_API const Op& mean_op();
 /// Largest element; NaN propagates; the gradient goes to the first maximum. Throws ShapeError when there is
 /// none.
 TREADLE_API Tensor max(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
