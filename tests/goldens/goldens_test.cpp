@@ -5,6 +5,7 @@
 #include "treadle/compile/compile.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
+#include "treadle/nn/layer_norm.h"
 #include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/loss/cross_entropy.h"
@@ -176,6 +177,20 @@ TEST(Layers, CrossEntropy) {
   expect_measures(loss, layer.golden["output"], 16, "output");
   loss.backward();
   expect_measures(x.grad(), layer.golden["input_gradient"], 16, "input gradient");
+}
+
+TEST(Layers, LayerNorm) {
+  LayerCase layer("layer_norm");
+  LayerNorm norm(11, {.epsilon = layer.golden["attributes"]["eps"]});
+  {
+    NoGrad no_grad;
+    copy_into(norm.weight, signed_tensor(layer.seed + 1, {11}));
+    copy_into(norm.bias, signed_tensor(layer.seed + 2, {11}));
+  }
+  Tensor x = layer.input();
+  layer.check(x, norm(x), 44);
+  expect_measures(norm.weight.grad(), layer.golden["weight_gradient"], 44, "weight gradient");
+  expect_measures(norm.bias.grad(), layer.golden["bias_gradient"], 44, "bias gradient");
 }
 
 TEST(Schedules, Cosine) {

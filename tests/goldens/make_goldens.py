@@ -162,6 +162,13 @@ LAYERS = {
         "attributes": {"reduction": "mean"},
         "function": F.cross_entropy,
     },
+    "layer_norm": {
+        "shape": (3, 4, 11),
+        "scale": 2,
+        "weight": (11,),
+        "attributes": {"eps": 1e-3},
+        "function": lambda x, weight, bias, eps: F.layer_norm(x, weight.shape, weight, bias, eps),
+    },
 }
 
 

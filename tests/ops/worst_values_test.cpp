@@ -10,6 +10,7 @@
 #include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layer_norm/layer_norm.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/concat.h"
 #include "treadle/ops/layout/copy.h"
@@ -401,6 +402,23 @@ TEST(WorstValues, Pooling) {
                             max_pool2d_gradient(x, x, {{.kernel = 1}, {5, 5}});
                           }),
   });
+}
+
+TEST(WorstValues, Normalisation) {
+  const Tensor x = matrix(), w = empty_of({3});
+  auto with = [&](double epsilon) { return [=] { layer_norm(x, w, {}, {epsilon}); }; };
+  expect_refused({
+      refused<ValueError>("epsilon -1", {"epsilon", "-1"}, with(-1)),
+      refused<ValueError>("epsilon NaN", {"epsilon", "nan"}, with(NAN)),
+      refused<ShapeError>("weight", {"[2]", "[2, 3]"}, [&] { layer_norm(x, empty_of({2})); }),
+      refused<ShapeError>("bias", {"[2]", "[3]"}, [&] { layer_norm(x, w, empty_of({2})); }),
+      refused<ShapeError>("rank 0", {"no axis"}, [&] { layer_norm(sum(x), w); }),
+      refused<DTypeError>("dtypes", {"layer_norm", "f32", "f64"},
+                          [&] { layer_norm(x, cast(w, DType::f64)); }),
+      refused<DTypeError>("integers", {"layer_norm", "i64"},
+                          [&] { layer_norm(cast(x, DType::i64), cast(w, DType::i64)); }),
+  });
+  EXPECT_EQ(layer_norm(x, w, {}, {kInfinity}).to_vector<float>(), std::vector<float>(6, 0));
 }
 
 TEST(WorstValues, Losses) {

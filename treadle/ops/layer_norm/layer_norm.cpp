@@ -1,0 +1,157 @@
+#include "treadle/ops/layer_norm/layer_norm.h"
+
+#include <cmath>
+
+#include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
+#include "treadle/graph/registry.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/fill/fill_options.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/cast_options.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
+#include "treadle/ops/reduce/reduce_options.h"
+
+namespace treadle {
+namespace {
+
+std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
+  require_same_dtype("layer_norm", inputs);
+  const double epsilon = attributes.as<LayerNormOptions>().epsilon;
+  require<ValueError>(epsilon >= 0, "layer_norm: epsilon {} is negative or not a number", epsilon);
+  const Shape &x = inputs[0].shape, &w = inputs[1].shape;
+  require<ShapeError>(x.rank() > 0, "layer_norm: x has no axis");
+  require<ShapeError>(w == Shape{x[-1]}, "layer_norm: w has shape {}, x {} expects [{}]", w, x, x[-1]);
+  if (inputs.size() > 2 && inputs[2].defined)
+    require<ShapeError>(inputs[2].shape == w, "layer_norm: b has shape {}, w {}", inputs[2].shape, w);
+  return {TensorSpec::of(x, inputs[0].dtype)};
+}
+
+std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
+  ReferenceTensor y = inputs[0];
+  const int64_t C = y.shape[-1];
+  const bool has_bias = inputs.size() > 2 && inputs[2].defined;
+  for (size_t first = 0; first < y.values.size(); first += size_t(C)) {
+    double *row = &y.values[first], mean = 0, variance = 0;
+    for (int64_t c = 0; c < C; ++c) mean += row[c] / double(C);
+    for (int64_t c = 0; c < C; ++c) variance += (row[c] - mean) * (row[c] - mean) / double(C);
+    const double deviation = std::sqrt(variance + attributes.as<LayerNormOptions>().epsilon);
+    for (int64_t c = 0; c < C; ++c)
+      row[c] = (row[c] - mean) / deviation * inputs[1].values[c] + (has_bias ? inputs[2].values[c] : 0);
+  }
+  return {y};
+}
+
+Tensor mean_of_rows(const Tensor& x) { return mean(x, {-1}, true); }
+
+/// With n = (x - mean) / σ and g = dy·w: dx = (g - mean(g) - n·mean(g·n)) / σ, dw = Σ dy·n, db = Σ dy.
+std::vector<Tensor> gradient(const GradientContext& context) {
+  const Tensor x = context.input(0), w = context.input(1), dy = context.upstream();
+  const Tensor centred = x - mean_of_rows(x);
+  const Tensor deviation =
+      sqrt(mean_of_rows(centred * centred) + context.options<LayerNormOptions>().epsilon);
+  const Tensor n = centred / deviation, g = dy * w;
+  std::vector<Tensor> result(3);
+  if (context.needs(0)) result[0] = (g - mean_of_rows(g) - n * mean_of_rows(g * n)) / deviation;
+  if (context.needs(1)) result[1] = sum_to(dy * n, w.shape());
+  if (context.needs(2)) result[2] = sum_to(dy, w.shape());
+  return result;
+}
+
+/// All operands of one dtype, f32 or f64.
+void compose_exactly(const Composition& call, const TensorView& x, const TensorView& w, const TensorView& b,
+                     const TensorView& y) {
+  static const Attributes over_rows = Attributes::of(ReduceOptions{.axes = {-1}, .keep_axes = true});
+  Shape rows = x.shape;
+  rows[-1] = 1;
+  const TensorView of_row = call.scratch(rows, x.dtype), epsilon = call.scratch({}, x.dtype),
+                   squares = call.scratch(x.shape, x.dtype);
+  call.run(mean_op(), {x}, {of_row}, over_rows);
+  call.run(sub_op(), {x, of_row}, {y});
+  call.run(mul_op(), {y, y}, {squares});
+  call.run(mean_op(), {squares}, {of_row}, over_rows);
+  call.run(fill_op(), {epsilon}, {epsilon},
+           Attributes::of(FillOptions{call.options<LayerNormOptions>().epsilon}));
+  call.run(add_op(), {of_row, epsilon}, {of_row});
+  call.run(sqrt_op(), {of_row}, {of_row});
+  call.run(div_op(), {y, of_row}, {y});
+  call.run(mul_op(), {y, w}, {y});
+  if (b.defined()) call.run(add_op(), {y, b}, {y});
+}
+
+/// Half types are computed in f32 and rounded once.
+void compose(const Composition& call) {
+  const TensorView &x = call.input(0), &y = call.output();
+  const TensorView b = call.has_input(2) ? call.input(2) : TensorView{};
+  if (size_of(x.dtype) != 2) return compose_exactly(call, x, call.input(1), b, y);
+  auto as_f32 = [&](const TensorView& operand) {
+    const TensorView converted = call.scratch(operand.shape, DType::f32);
+    call.run(cast_op(), {operand}, {converted}, Attributes::of(CastOptions{DType::f32}));
+    return converted;
+  };
+  const TensorView exact = call.scratch(y.shape, DType::f32);
+  compose_exactly(call, as_f32(x), as_f32(call.input(1)), b.defined() ? as_f32(b) : b, exact);
+  call.run(cast_op(), {exact}, {y}, Attributes::of(CastOptions{y.dtype}));
+}
+
+std::vector<TestCase> cases() {
+  auto three = [](const char* label, Shape x, bool bias = true, TestLayout layout = TestLayout::contiguous,
+                  double epsilon = 1e-5) {
+    TestInput b{{x[-1]}};
+    b.defined = bias;
+    return TestCase{label, {{x, {}, layout}, {{x[-1]}}, b}, Attributes::of(LayerNormOptions{epsilon})};
+  };
+  return {three("rows", {5, 10}),
+          three("no bias", {5, 10}, false),
+          three("large epsilon", {4, 7}, true, TestLayout::contiguous, 0.5),
+          three("longer rows", {3, 129}),
+          three("long rows", {2, 1283}),
+          three("several threads", {67, 33}),
+          three("one row", {13}),
+          three("three axes", {3, 4, 11}),
+          three("channels_last", {2, 7, 3, 5}, true, TestLayout::channels_last),
+          three("transposed", {4, 6, 9}, true, TestLayout::transposed),
+          three("sliced", {6, 11}, true, TestLayout::sliced),
+          three("no rows", {0, 7}),
+          three("no elements", {3, 0})};
+}
+
+/// The sum of a row's elements and of their squares, and the formula; a normalised element is as large as x.
+ErrorModel error(Specs inputs, const Attributes&) {
+  return {ErrorModel::largest_input, 2 * double(inputs[0].shape[-1]) + 16};
+}
+
+std::vector<BenchCase> bench_cases(DeviceKind device) {
+  if (device == DeviceKind::simt) return {};
+  return {{"4096×768", {{4096, 768}, {768}, {768}}, Attributes::of(LayerNormOptions{})}};
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_layer_norm(Registry& registry) {
+  registry.add({.name = "layer_norm",
+                .summary = "y = (x - mean) / √(variance + ε) · w + b along the last axis",
+                .options = &schema_of<LayerNormOptions>(),
+                .optional = {2},
+                .infer = infer,
+                .reference = reference,
+                .gradient = gradient,
+                .saves = {{Saved::input, 0}, {Saved::input, 1}},
+                .compose = compose,
+                .cases = cases,
+                .error = error,
+                .operations = for_each_output(8),
+                .bench_cases = bench_cases});
+}
+
+}  // namespace ops
+
+Tensor layer_norm(const Tensor& x, const Tensor& w, const Tensor& b, const LayerNormOptions& options) {
+  static const Op& op = op_named("layer_norm");
+  return apply(op, {x, w, b}, Attributes::of(options))[0];
+}
+
+}  // namespace treadle
