@@ -137,10 +137,13 @@ TestCase test_case(const RuleOp& rule, const LayerCase& layer, const std::string
   return c;
 }
 
+/// Each layer with one of the examples in turn, so that a new rule costs little.
 std::vector<TestCase> cases(const RuleOp& rule) {
   std::vector<TestCase> list;
-  for (const LayerCase& layer : layer_cases())
-    for (auto& [label, options] : rule.examples) list.push_back(test_case(rule, layer, label, options));
+  for (const LayerCase& layer : layer_cases()) {
+    const auto& [label, options] = rule.examples[list.size() % rule.examples.size()];
+    list.push_back(test_case(rule, layer, label, options));
+  }
   return list;
 }
 

@@ -36,8 +36,8 @@ struct RuleOp {
   }
   /// Throws ValueError for options that another rule serves.
   void require_fit(const std::string& op, const Attributes& of_rule) const {
-    require<ValueError>(fits(of_rule), "{}: its operands are not those of {}", op,
-                        options->describe(of_rule));
+    if (fits(of_rule)) return;  // throws for options of another op, which describe() would read beyond
+    throw ValueError(fmt::format("{}: its operands are not those of {}", op, options->describe(of_rule)));
   }
 };
 
