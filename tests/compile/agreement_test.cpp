@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/compile/names_of_steps.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -125,9 +126,7 @@ std::vector<std::string> steps_of(const Function& function) {
   World world;
   CompiledFunction step([&](std::span<const Tensor> x) { return function(world, x[0]); }, kDeclared);
   step({&world.x, 1});
-  std::vector<std::string> names;
-  for (auto& s : step.programs()[0].program->steps) names.push_back(s.op->name);
-  return names;
+  return names_of_steps(*step.programs()[0].program);
 }
 
 TEST(Agreement, TwoBackwardPassesAddUp) {

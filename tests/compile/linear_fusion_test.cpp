@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/compile/names_of_steps.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -100,12 +101,6 @@ Tensor relu_gradient(const Tensor& y, const Tensor& dy) {
   return apply(op_named("relu_gradient"), {y, dy}, Attributes::of(GradientOf<Relu>(Relu{})))[0];
 }
 
-std::vector<std::string> ops_of(const Program& program) {
-  std::vector<std::string> names;
-  for (const ProgramStep& step : program.steps) names.push_back(step.op->name);
-  return names;
-}
-
 int64_t count_of(const std::vector<std::string>& names, const std::string& name) {
   return std::count(names.begin(), names.end(), name);
 }
@@ -136,7 +131,7 @@ std::vector<std::string> steps_of(const Function& function, const CompileOptions
       if (other.grad().defined()) expect_same(one.grad(), other.grad(), fmt::format("gradient {}", i));
     }
   }
-  return ops_of(*step.programs()[0].program);
+  return names_of_steps(*step.programs()[0].program);
 }
 
 /// The steps of a training step of one of the models.
@@ -147,7 +142,7 @@ std::vector<std::string> training_steps(const std::string& name, const Shape& im
   Shape shape{3};
   for (int64_t extent : image) shape.push_back(extent);
   step(rand(shape), Tensor::from(std::vector<int64_t>{1, 0, 2}, {3}));
-  return ops_of(*step.programs()[0].program);
+  return names_of_steps(*step.programs()[0].program);
 }
 
 TEST(LinearFusion, FashionCnnSkipsZerosAndUpdatesAtOnce) {
@@ -403,7 +398,7 @@ TEST(EarlyUpdates, StayBehindWhatMayFail) {
       kDeclared);
   auto labels = [](int64_t value) { return Tensor::from(std::vector<int64_t>(6, value), {6}); };
   step(world.rows, labels(0)), step(world.rows, labels(1));
-  auto steps = ops_of(*step.programs()[0].program);
+  auto steps = names_of_steps(*step.programs()[0].program);
   ASSERT_EQ(count_of(steps, "linear_sgd_update"), 2);
   EXPECT_GT(places_of(steps, "linear_sgd_update")[0], places_of(steps, "cross_entropy")[0]);
   auto w = world.w.to_doubles(), v = world.v.to_doubles();

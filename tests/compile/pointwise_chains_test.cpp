@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 
+#include "tests/compile/names_of_steps.h"
 #include "treadle/compile/compile.h"
 #include "treadle/graph/op.h"
 #include "treadle/graph/settings.h"
@@ -42,9 +43,7 @@ Names steps_of(const Function& function, const Tensor& x) {
           << "result " << k << ", replay " << replay;
     }
   }
-  Names names;
-  for (auto& step : compiled.programs()[0].program->steps) names.push_back(step.op->name);
-  return names;
+  return names_of_steps(*compiled.programs()[0].program);
 }
 
 const Names kOneChain{"pointwise_chain"};

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "tests/compile/names_of_steps.h"
 #include "treadle/compile/compile.h"
-#include "treadle/graph/op.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/softmax/softmax.h"
@@ -15,9 +15,7 @@ namespace {
 const CompileOptions kDeclared{.measure = false};
 
 std::vector<std::string> steps_of(const CompiledFunction& function) {
-  std::vector<std::string> names;
-  for (const ProgramStep& step : function.programs().back().program->steps) names.push_back(step.op->name);
-  return names;
+  return names_of_steps(*function.programs().back().program);
 }
 
 CompiledFunction log_of_softmax(int64_t axis) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <map>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
