@@ -14,6 +14,22 @@ namespace {
 constexpr png_alloc_size_t kMostTextBytes = 4 << 20;
 constexpr png_uint_32 kMostTextChunks = 32;
 
+constexpr size_t kSignatureBytes = 8;
+
+/// The file up to the first chunk that claims more than is left: libpng takes memory for what a chunk claims
+/// before it reads it. Chunks of the picture it reads in pieces, up to where they are cut.
+std::span<const std::byte> without_cut_chunk(std::span<const std::byte> file) {
+  constexpr size_t kLengthAndType = 8, kChecksum = 4;
+  for (size_t begin = kSignatureBytes; file.size() - begin >= kLengthAndType;) {
+    const auto* chunk = reinterpret_cast<png_const_bytep>(file.data() + begin);
+    const size_t claimed = kLengthAndType + png_get_uint_32(chunk) + kChecksum;
+    if (claimed > file.size() - begin)
+      return std::memcmp(chunk + 4, "IDAT", 4) == 0 ? file : file.first(begin);
+    begin += claimed;
+  }
+  return file;
+}
+
 /// libpng's reader of one image. Its errors jump to `escape`, set by attempt(); the message then tells the
 /// cause.
 struct PngReader {
@@ -53,7 +69,7 @@ void read_bytes_for(png_structp png, png_bytep target, size_t count) {
   reader.rest = reader.rest.subspan(count);
 }
 
-PngReader::PngReader(std::span<const std::byte> bytes) : rest(bytes) {
+PngReader::PngReader(std::span<const std::byte> bytes) : rest(without_cut_chunk(bytes)) {
   bool made = attempt([this] {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, escape_with_message, ignore_warning);
     if (png) info = png_create_info_struct(png);
