@@ -1,14 +1,10 @@
-/// The numbers that goldens are made from, by the hash that make_goldens.py documents, and the file that
-/// holds them.
+/// The numbers that goldens are made from, by the hash that numbers_by_hash.py documents.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <vector>
 
-#include "tests/folders.h"
 #include "treadle/core/tensor.h"
 
 namespace treadle::goldens {
@@ -59,14 +55,6 @@ inline std::vector<double> measures(const std::vector<double>& values) {
   return result;
 }
 inline std::vector<double> measures(const Tensor& tensor) { return measures(tensor.to_doubles()); }
-
-inline const nlohmann::json& file() {
-  static const nlohmann::json contents = [] {
-    std::ifstream stream(TREADLE_SOURCE_DIR "/tests/goldens/goldens.json");
-    return nlohmann::json::parse(stream);
-  }();
-  return contents;
-}
 
 /// Rounding errors of f32 sums of `terms` products add up like a random walk: √terms units of 2^-24 of the
 /// scale. Eight standard deviations are allowed.

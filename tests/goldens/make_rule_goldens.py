@@ -13,17 +13,12 @@ t = 0..4; "deviation" is that minus the same in float64.
 usage: make_rule_goldens.py [NAME...]
 """
 
-import json
-import sys
-from pathlib import Path
-
 import torch
 
-from numbers_by_hash import signed
+from golden_files import rewrite
+from numbers_by_hash import signed, with_deviation
 
-FOLDER = Path(__file__).with_name("rules")
 COUNT, STEPS = 10, 5
-KEYS = ("preset", "options", "learning_rate", "pytorch")
 
 
 def run(kind, options, learning_rate, dtype):
@@ -40,28 +35,12 @@ def run(kind, options, learning_rate, dtype):
 def steps(case):
     kind, options = case["pytorch"]
     single, double = (run(kind, options, case["learning_rate"], dtype) for dtype in (torch.float32, torch.float64))
-    return [{"value": one, "deviation": [a - b for a, b in zip(one, other)]} for one, other in zip(single, double)]
+    return [with_deviation(one, other) for one, other in zip(single, double)]
 
 
-def to_text(rule, cases):
-    def block(case):
-        lines = [f"   {json.dumps(key)}: {json.dumps(case[key])}" for key in KEYS if key in case]
-        values = ",\n".join(f"    {json.dumps(step)}" for step in case["steps"])
-        return "  {\n" + ",\n".join(lines) + ',\n   "steps": [\n' + values + "\n   ]\n  }"
-
-    blocks = ",\n".join(map(block, cases))
-    return f'{{\n "rule": {json.dumps(rule)},\n "cases": [\n{blocks}\n ]\n}}\n'
-
-
-def main():
-    torch.set_num_threads(1)
-    for path in sorted(FOLDER.glob("*.json")):
-        if sys.argv[1:] and path.stem not in sys.argv[1:]:
-            continue
-        record = json.loads(path.read_text(encoding="utf-8"))
-        cases = [case | {"steps": steps(case)} for case in record["cases"]]
-        path.write_text(to_text(record["rule"], cases), encoding="utf-8")
+def with_steps(_, contents):
+    return contents | {"cases": [case | {"steps": steps(case)} for case in contents["cases"]]}
 
 
 if __name__ == "__main__":
-    main()
+    rewrite("rules", with_steps)

@@ -1,20 +1,16 @@
 /// The optimizers of every rule against PyTorch's, as rules/NAME.json holds them.
-#include <gtest/gtest.h>
-
-#include <filesystem>
 #include <set>
 
-#include "tests/goldens/golden_numbers.h"
+#include "tests/goldens/golden_files.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/optim/rule_optimizer.h"
 
 namespace treadle::goldens {
 namespace {
 
-std::vector<nlohmann::json> files() {
-  std::vector<nlohmann::json> list;
-  for (auto& entry : std::filesystem::directory_iterator(TREADLE_SOURCE_DIR "/tests/goldens/rules"))
-    list.push_back(nlohmann::json::parse(std::ifstream(entry.path())));
+std::vector<Json> files() {
+  std::vector<Json> list;
+  for (const std::string& name : names_in("rules")) list.push_back(contents("rules/" + name));
   return list;
 }
 
@@ -25,35 +21,28 @@ const Rule& rule_called(const std::string& name) {
 }
 
 /// The preset of that name, or defaults with some options.
-Attributes options_of(const Rule& rule, const nlohmann::json& record) {
+Attributes options_for(const Rule& rule, const Json& record) {
   for (const NamedOptions& preset : rule.presets)
     if (record.value("preset", "") == preset.name) return preset.options;
-  std::map<std::string, OptionValue> chosen;
-  for (auto& [name, value] : record.at("options").items()) {
-    if (value.is_boolean())
-      chosen[name] = value.get<bool>();
-    else
-      chosen[name] = value.get<double>();
-  }
-  return rule.options->make(chosen);
+  return options_of(*rule.options, record);
 }
 
 /// Every value within a few roundings of PyTorch's, in f64 of its f64 result.
-void expect_steps(const Rule& rule, const nlohmann::json& record, DType dtype) {
+void expect_steps(const Rule& rule, const Json& record, DType dtype) {
   const double unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
   auto numbers = [&](uint32_t seed) { return cast(signed_tensor(seed, {10}), dtype); };
   Tensor parameter = numbers(5000).set_requires_grad();
-  RuleOptimizer optimizer({{"p", parameter}}, record["learning_rate"], rule, options_of(rule, record));
+  RuleOptimizer optimizer({{"p", parameter}}, record["learning_rate"], rule, options_for(rule, record));
   for (uint32_t t = 0; t < record["steps"].size(); ++t) {
     const auto& step = record["steps"][t];
     parameter.set_grad(numbers(5101 + t));
     optimizer.step();
     const auto values = parameter.to_doubles();
     for (size_t i = 0; i < values.size(); ++i) {
-      const double single = step["value"][i], exact = single - step["deviation"][i].get<double>();
-      EXPECT_NEAR(values[i], dtype == DType::f64 ? exact : single, 4 * (t + 1) * unit)
-          << rule.name << ' ' << record["pytorch"] << ' ' << name_of(dtype) << " step " << t << " value "
-          << i;
+      const double wanted = dtype == DType::f64 ? exact(step["value"][i], step["deviation"][i])
+                                                : step["value"][i].get<double>();
+      EXPECT_NEAR(values[i], wanted, 4 * (t + 1) * unit) << rule.name << ' ' << record["pytorch"] << ' '
+                                                         << name_of(dtype) << " step " << t << " value " << i;
     }
   }
 }

@@ -7,7 +7,6 @@
 #include "treadle/nn/conv2d.h"
 #include "treadle/nn/flatten.h"
 #include "treadle/nn/init.h"
-#include "treadle/nn/layer_norm.h"
 #include "treadle/nn/linear.h"
 #include "treadle/nn/pooling.h"
 #include "treadle/nn/sequential.h"
@@ -60,7 +59,6 @@ TEST(WorstValues, Layers) {
       refused<ShapeError>("inputs", {"Linear", "-1", "3"}, [] { Linear(-1, 3); }),
       refused<ShapeError>("outputs", {"Linear", "3", "-1"}, [] { Linear(3, -1); }),
       refused<ShapeError>("too many", {"too many"}, [] { Linear(kMost, kMost); }),
-      refused<ShapeError>("features", {"LayerNorm", "-3"}, [] { LayerNorm(-3); }),
       refused<ShapeError>("channels", {"Conv2d", "0 input"}, [] { Conv2d(0, 4, 3); }),
       refused<ShapeError>("filters", {"Conv2d", "-4 output"}, [] { Conv2d(1, -4, 3); }),
       refused<ShapeError>("kernel", {"Conv2d", "[0, 3]"},

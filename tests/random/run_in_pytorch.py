@@ -2,7 +2,7 @@
 """Runs programs of tests/random in PyTorch: one JSON program a line on stdin, one JSON answer a line on stdout.
 
 An answer holds for each result, then for each parameter's gradient, the shape, L2 norm and four projections in
-float64, as in tests/goldens/make_goldens.py; or "refused" with PyTorch's reason.
+float64, as in tests/goldens/numbers_by_hash.py; or "refused" with PyTorch's reason.
 """
 
 import json

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Writes into models/*.json what PyTorch's twins of the models (bench/peers/models.py) give in ten steps of training.
+
+Run with bench/peers/.venv/bin/python after bench/peers/setup.
+
+A file is called as its model and begins with what is written by hand: the shape of one "input", the number of "classes", and
+"terms", the length of the longest chain of sums from a pixel to the loss, by which the tolerance is set. Whoever adds a model
+writes these and runs this.
+
+The rest: "parameters", their number; "losses" before each of ten steps of plain SGD (learning rate 0.05, mean cross-entropy,
+float32, one thread); "gradients" of the first step.
+
+Seeds                                value
+    100 + p       parameter          float32(signed * bound) of parameter number p in state_dict order, from 0;
+                                     bound = float32(1 / sqrt(fan_in)), fan_in = C*R*S, for the layer's bias too
+    B + t         input              uniform; step t = 0..9, a batch of 16; B is "input_seed"
+    2000 + t      labels
+
+"smallest_kink" is the least distance, in the first step, of any pre-activation to a ReLU's zero or between the two
+largest values of a max-pool window: rounding below it cannot change which elements receive gradient. "input_seed" is the one
+of 1000, 1010, … 1990 that keeps it largest.
+
+usage: make_model_goldens.py [NAME...]
+"""
+
+import math
+import sys
+from pathlib import Path
+
+import numpy
+import torch
+import torch.nn.functional as F
+
+from golden_files import rewrite
+from numbers_by_hash import labels, signed, tensor_record, uniform, with_deviation
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "peers"))
+from models import MODELS  # noqa: E402
+
+STEPS, BATCH, LEARNING_RATE = 10, 16, 0.05
+INPUT_SEEDS = range(1000, 2000, 10)
+
+
+def model_of(name, dtype):
+    """The model with every parameter from the hash, scaled by its layer's fan-in."""
+    model = MODELS[name]()
+    modules = dict(model.named_modules())
+    for number, (key, value) in enumerate(model.state_dict().items()):
+        weight = modules[key.rpartition(".")[0]].weight
+        bound = numpy.float32(1 / math.sqrt(weight[0].numel()))
+        value.copy_(signed(100 + number, value.shape) * float(bound))
+    return model.to(dtype)
+
+
+def train(name, record, dtype):
+    """Returns the ten losses and the first step's gradients by parameter name."""
+    model = model_of(name, dtype)
+    optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE)
+    losses, gradients = [], {}
+    for step in range(STEPS):
+        optimizer.zero_grad()
+        logits = model(uniform(record["input_seed"] + step, (BATCH, *record["input"])).to(dtype))
+        loss = F.cross_entropy(logits, labels(2000 + step, BATCH, record["classes"]))
+        loss.backward()
+        if step == 0:
+            gradients = {key: value.grad.clone() for key, value in model.named_parameters()}
+        losses.append(loss.item())
+        optimizer.step()
+    return losses, gradients
+
+
+def pool_gap(x, size):
+    """Returns the least distance between the two largest values of any non-overlapping window."""
+    rows, columns = x.shape[2] // size * size, x.shape[3] // size * size
+    windows = x[:, :, :rows, :columns].unfold(2, size, size).unfold(3, size, size).flatten(4)
+    largest = windows.topk(2, dim=-1).values
+    gaps = largest[..., 0] - largest[..., 1]
+    return gaps[gaps > 0].min().item()  # equal values stem from a ReLU before the pool: none of them receives gradient
+
+
+def smallest_kink(model, x):
+    """Returns the least distance to a kink of the model for an input; see the top of the file."""
+    distances, relu, max_pool2d = [], F.relu, F.max_pool2d
+
+    def watched_relu(x):
+        distances.append(x.abs().min().item())
+        return relu(x)
+
+    def watched_pool(x, size):
+        distances.append(pool_gap(x, size))
+        return max_pool2d(x, size)
+
+    F.relu, F.max_pool2d = watched_relu, watched_pool
+    try:
+        model(x.double())
+    finally:
+        F.relu, F.max_pool2d = relu, max_pool2d
+    return min(distances)
+
+
+def choose_input(name, record):
+    """Returns the record with the input seed that keeps kinks farthest."""
+    model = model_of(name, torch.float64)
+    kinks = {seed: smallest_kink(model, uniform(seed, (BATCH, *record["input"]))) for seed in INPUT_SEEDS}
+    seed = max(kinks, key=kinks.get)
+    return record | {"input_seed": seed, "smallest_kink": kinks[seed]}
+
+
+def completed(name, record):
+    record = choose_input(name, record)
+    losses, gradients = train(name, record, torch.float32)
+    exact_losses, exact_gradients = train(name, record, torch.float64)
+    return record | {
+        "parameters": sum(value.numel() for value in gradients.values()),
+        "losses": with_deviation(losses, exact_losses),
+        "gradients": {key: tensor_record(value, exact_gradients[key]) for key, value in gradients.items()},
+    }
+
+
+if __name__ == "__main__":
+    rewrite("models", completed)

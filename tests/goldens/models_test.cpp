@@ -1,0 +1,89 @@
+/// Every model against its twin in PyTorch, as models/NAME.json holds its losses and gradients.
+#include <cmath>
+
+#include "tests/goldens/golden_files.h"
+#include "treadle/compile/compile.h"
+#include "treadle/graph/autograd.h"
+#include "treadle/models/model.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/loss/cross_entropy.h"
+#include "treadle/optim/sgd/sgd.h"
+
+namespace treadle::goldens {
+namespace {
+
+constexpr int64_t kBatch = 16;
+
+/// Fan-in of each parameter: its own for weights, that of the weight before it for biases.
+void fill_parameters(Module& model) {
+  uint32_t number = 0;
+  float bound = 0;
+  NoGrad no_grad;
+  for (auto& [name, parameter] : model.named_parameters()) {
+    if (name.ends_with("weight")) bound = float(1 / std::sqrt(double(parameter.numel() / parameter.size(0))));
+    copy_into(parameter, signed_tensor(100 + number++, parameter.shape(), bound));
+  }
+}
+
+class Models : public testing::TestWithParam<std::string> {
+ protected:
+  Models() { fill_parameters(*model); }
+
+  Tensor step(const Tensor& x, const Tensor& labels) {
+    optimizer.zero_grad();
+    Tensor loss = cross_entropy((*model)(x), labels);
+    loss.backward();
+    optimizer.step();
+    return loss;
+  }
+
+  /// Ten steps; the losses may be off by what `terms` roundings make.
+  template <class Step>
+  void expect_losses(Step&& step, double terms) {
+    const ModelInfo& info = model_info(GetParam());
+    Shape batch{kBatch};
+    for (int64_t extent : info.input) batch.push_back(extent);
+    const auto& losses = golden["losses"];
+    for (uint32_t t = 0; t < losses["value"].size(); ++t) {
+      const Tensor x = uniform_tensor(golden["input_seed"].get<uint32_t>() + t, batch);
+      const double loss = step(x, label_tensor(2000 + t, kBatch, info.classes)).item(),
+                   wanted = exact(losses["value"][t], losses["deviation"][t]);
+      EXPECT_NEAR(loss, wanted, tolerance(terms, wanted)) << "loss of step " << t;
+    }
+  }
+
+  const Json golden = contents("models/" + GetParam());
+  const double terms = golden["terms"];
+  const std::shared_ptr<Module> model = make_model(GetParam());
+  Sgd optimizer{model->named_parameters(), 0.05};
+};
+
+TEST_P(Models, FirstTenLossesAndFirstGradients) {
+  EXPECT_EQ(model->parameter_count(), golden["parameters"].get<int64_t>());
+  bool first = true;
+  auto observed = [&](const Tensor& x, const Tensor& labels) {
+    const Tensor loss = step(x, labels);
+    if (std::exchange(first, false))
+      for (auto& [name, parameter] : model->named_parameters())
+        expect_measures(parameter.grad(), golden["gradients"][name], terms, name);
+    return loss;
+  };
+  expect_losses(observed, terms);
+}
+
+/// The same in compiled steps: recorded, fused, replayed. Winograd's transforms add a few roundings per sum.
+TEST_P(Models, FirstTenLossesCompiled) {
+  expect_losses(compile([&](Tensor x, Tensor labels) { return step(x, labels); }), 4 * terms);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_names()),
+                         [](const auto& info) { return info.param; });
+
+TEST(ModelGoldens, AreOfModels) {
+  auto names = model_names();
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names_in("models"), names);
+}
+
+}  // namespace
+}  // namespace treadle::goldens
