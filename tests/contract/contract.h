@@ -58,6 +58,9 @@ struct Trial {
 
 Trial make_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts);
 
+/// The same without what the reference makes of the inputs.
+Trial fill_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts);
+
 /// As the case declares them.
 Layouts declared_layouts(const TestCase& test_case);
 
@@ -88,6 +91,9 @@ void check_compiled(const Trial& trial, Device device, Tally& tally);
 /// does, with the same words, or takes it as the cpu does; so do an eager and a compiled call, and both work
 /// afterwards.
 void check_mistakes(const Trial& trial, Device device, Tally& tally);
+
+/// The calls that the op declares as refused, on `device`, eager and compiled.
+void check_refused_calls(const Op& op, Device device, Tally& tally);
 
 /// Calls the op with a trial's inputs on a device; updates in place work on copies, which are returned.
 class OneCall {

@@ -103,13 +103,18 @@ std::shared_ptr<const Trial> flushed(const Trial& trial) {
 
 }  // namespace
 
-Trial make_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts) {
+Trial fill_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts) {
   Trial trial{op, test_case, dtype, layouts, {}, {}, {}, {}, 0, false, nullptr};
   for (size_t i = 0; i < test_case.inputs.size(); ++i) {
     const TestInput& input = test_case.inputs[i];
     trial.input_dtypes.push_back(dtype_of_input(input, dtype));
     trial.inputs.push_back(fill_input(input, layouts.inputs[i], int(i), trial.input_dtypes[i], 17));
   }
+  return trial;
+}
+
+Trial make_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts) {
+  Trial trial = fill_trial(op, test_case, dtype, layouts);
   expect(trial);
   trial.flushed = flushed(trial);
   return trial;

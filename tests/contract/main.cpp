@@ -135,6 +135,7 @@ void check_op(const Op& op, const std::vector<Device>& devices, Tally& tally) {
       tally.failed(fmt::format("{} [{}] threw: {}", op.name, test_case.label, error.what()));
     }
   }
+  for (Device device : devices) check_refused_calls(op, device, tally);
   if (wanted_device(devices, kCpu)) check_thread_numbers(trials, tally);
 }
 

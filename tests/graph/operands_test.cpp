@@ -115,6 +115,22 @@ TEST(Operands, OptionalOnesAreThoseThatCasesLeaveOut) {
   }
 }
 
+TEST(Operands, DTypesThatAnOpDoesNotTakeAreRefused) {
+  for (const Op* op : registry().ops()) {
+    const auto cases = op->cases();
+    const TestCase& one = whole_case(cases);
+    const auto fitting = tensors_of(*op, one);
+    for (DType dtype : kAllDTypes) {
+      if (op->dtypes.contains(dtype)) continue;
+      std::vector<Tensor> inputs;
+      for (const Tensor& input : fitting)
+        inputs.push_back(input.defined() ? Tensor::zeros(input.shape(), dtype) : input);
+      expect_refused({refused<DTypeError>(op->name, {op->name + ":", std::string(name_of(dtype))},
+                                          [&] { call(*op, inputs, one.attributes); })});
+    }
+  }
+}
+
 TEST(Operands, OptionsOfAnotherOpAreRefused) {
   struct Other {};
   for (const Op* op : registry().ops()) {

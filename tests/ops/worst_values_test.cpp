@@ -1,5 +1,6 @@
-/// The worst values of every parameter of the typed functions of ops/: refused with a message that names both
-/// sides, or defined as the headers say.
+/// The worst values of parameters that several ops share or that typed functions take: refused with a message
+/// that names both sides, or defined as the headers say. What a single op refuses stands beside its test
+/// cases.
 #include <cmath>
 #include <limits>
 
@@ -7,15 +8,10 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/apply.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/ops/conv2d/conv2d.h"
-#include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/fill/fill.h"
-#include "treadle/ops/layer_norm/layer_norm.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/concat.h"
 #include "treadle/ops/layout/copy.h"
-#include "treadle/ops/layout/index_select.h"
-#include "treadle/ops/layout/slice_gradient.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/loss/cross_entropy.h"
 #include "treadle/ops/loss/mse.h"
@@ -23,11 +19,8 @@
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/pointwise/pointwise_chain.h"
-#include "treadle/ops/pool2d/avg_pool2d.h"
-#include "treadle/ops/pool2d/max_pool2d.h"
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/reduce/reduce.h"
-#include "treadle/ops/softmax/softmax.h"
 
 namespace treadle {
 namespace {
@@ -113,38 +106,8 @@ TEST(WorstValues, Views) {
   EXPECT_EQ(expand(none, {2, 0, 3}).numel(), 0);
 }
 
-TEST(WorstValues, SliceGradients) {
-  const Tensor dy = Tensor::from({1, 2, 3}, {3});
-  auto with = [&](int64_t begin, int64_t step, int64_t extent) {
-    return [=] { slice_gradient(dy, {.axis = 0, .begin = begin, .step = step, .extent = extent}); };
-  };
-  expect_refused({
-      refused<ShapeError>("beyond", {"extent of 3"}, with(1, 1, 3)),
-      refused<ShapeError>("step that overflows", {"3 elements"}, with(0, kMost, 5)),
-      refused<ShapeError>("begin that overflows", {"3 elements"}, with(kMost, 1, 5)),
-      refused<ShapeError>("negative begin", {"-1"}, with(-1, 1, 5)),
-      refused<ShapeError>("negative extent", {"-5"}, with(0, 1, -5)),
-      refused<ShapeError>("step 0", {"0 apart"}, with(0, 0, 5)),
-  });
-}
-
-TEST(WorstValues, Reductions) {
-  const Tensor x = matrix(), none = empty_of({0, 3}), integers = cast(x, DType::i64);
-  expect_refused({
-      refused<ShapeError>("axis", {"sum", "axis 2", "2 axes"}, [&] { sum(x, {2}); }),
-      refused<ShapeError>("axis twice", {"sum", "twice"},
-                          [&] {
-                            sum(x, {0, -2});
-                          }),
-      refused<ShapeError>("mean axis", {"mean", "axis -3"}, [&] { mean(x, {-3}); }),
-      refused<DTypeError>("mean of integers", {"mean", "i64"}, [&] { mean(integers); }),
-      refused<ShapeError>("largest of none", {"[0, 3]"}, [&] { max(none); }),
-      refused<ShapeError>("smallest of none", {"[0, 3]"}, [&] { min(none, {0}); }),
-      refused<ShapeError>("argmax of none", {"[0, 3]"}, [&] { argmax(none, 0); }),
-      refused<ShapeError>("argmax axis", {"argmax", "axis 2"}, [&] { argmax(x, 2); }),
-      refused<ShapeError>("softmax axis", {"softmax", "axis 2"}, [&] { softmax(x, 2); }),
-      refused<DTypeError>("softmax of integers", {"softmax", "i64"}, [&] { softmax(integers); }),
-  });
+TEST(WorstValues, ReductionsOfNothing) {
+  const Tensor x = matrix(), none = empty_of({0, 3});
   EXPECT_TRUE(std::isnan(mean(none).item()));
   EXPECT_EQ(sum(none).item(), 0);
   EXPECT_EQ(sum(greater(x, 2)).to_vector<int64_t>(), (std::vector<int64_t>{4}));
@@ -242,209 +205,21 @@ TEST(WorstValues, OverlappingCopiesAreAsIfTheSourceWereCopiedBefore) {
   }
 }
 
-TEST(WorstValues, IndicesAndConcat) {
-  const Tensor x = matrix(), two = Tensor::from(std::vector<int64_t>{0, 1}, {2});
-  auto at = [&](int64_t index) {
-    return [&x, index] { index_select(x, 0, Tensor::from(std::vector<int64_t>{index}, {1})); };
-  };
-  expect_refused({
-      refused<ValueError>("index", {"index 2", "[0, 2)"}, at(2)),
-      refused<ValueError>("negative index", {"index -1"}, at(-1)),
-      refused<ShapeError>("axis", {"index_select", "axis 2"}, [&] { index_select(x, 2, two); }),
-      refused<DTypeError>("dtype", {"i64", "f32"}, [&] { index_select(x, 0, Tensor::from({0}, {1})); }),
-      refused<ShapeError>("rank", {"[1, 2]"}, [&] { index_select(x, 0, unsqueeze(two, 0)); }),
-      refused<ShapeError>("extent", {"-1"}, [&] { index_select_gradient(x, 0, two, -1); }),
-      refused<ShapeError>("great extent", {"too many"}, [&] { index_select_gradient(x, 0, two, kMost / 2); }),
-      refused<ShapeError>("number", {"[2, 3]", "2 indices"}, [&] { index_select_gradient(x, 1, two, 5); }),
-      refused<ValueError>("none to concat", {"concat"}, [] { concat({}); }),
-      refused<ShapeError>("concat axis", {"concat", "axis 2"}, [&] { concat({x}, 2); }),
-      refused<ShapeError>("concat shapes", {"[2, 3]", "[3, 2]"},
-                          [&] {
-                            concat({x, transpose(x, 0, 1)});
-                          }),
-      refused<ShapeError>("concat ranks", {"[2, 3]", "[]"},
-                          [&] {
-                            concat({x, sum(x)});
-                          }),
-      refused<ShapeError>("concat rank 0", {"0 axes"}, [&] { concat({sum(x)}); }),
-      refused<DTypeError>("concat dtypes", {"f32", "i64"},
-                          [&] {
-                            concat({x, cast(x, DType::i64)});
-                          }),
-  });
+TEST(WorstValues, ConcatOfNothing) {
+  expect_refused({refused<ValueError>("none", {"concat"}, [] { concat({}); })});
 }
 
 TEST(WorstValues, Products) {
-  const Tensor x = matrix(), one = sum(x), wrong = empty_of({2, 4}), doubles = cast(x, DType::f64);
+  const Tensor x = matrix(), one = sum(x), w = empty_of({2, 4});
   expect_refused({
-      refused<ShapeError>("matmul", {"[2, 3]", "[2, 4]"}, [&] { matmul(x, wrong); }),
       refused<ShapeError>("matmul rank 0", {"[]", "[2, 3]"}, [&] { matmul(one, x); }),
-      refused<ShapeError>("matmul batches", {"[2]", "[3]"},
-                          [] {
-                            matmul(empty_of({2, 4, 4}), empty_of({3, 4, 4}));
-                          }),
-      refused<DTypeError>("matmul dtypes", {"matmul", "f32", "f64"},
-                          [&] { matmul(x, transpose(doubles, 0, 1)); }),
-      refused<DTypeError>("matmul integers", {"matmul", "i64"},
-                          [&] { matmul(cast(x, DType::i64), cast(transpose(x, 0, 1), DType::i64)); }),
-      refused<ShapeError>("linear", {"[2, 3]", "[2, 4]"}, [&] { linear(x, wrong); }),
-      refused<ShapeError>("linear rank 0", {"[]", "[2, 4]"}, [&] { linear(one, wrong); }),
-      refused<ShapeError>("linear bias", {"[3]", "[2, 3]"}, [&] { linear(x, x, empty_of({3})); }),
-      refused<DTypeError>("linear dtypes", {"linear", "f32", "f64"}, [&] { linear(x, doubles); }),
-      refused<DTypeError>("bias dtype", {"linear", "f32", "f64"},
-                          [&] { linear(x, x, empty_of({2}, DType::f64)); }),
+      refused<ShapeError>("linear rank 0", {"[]", "[2, 4]"}, [&] { linear(one, w); }),
       refused<ShapeError>("linear_relu rank 3", {"[1, 2, 3]"}, [&] { linear_relu(unsqueeze(x, 0), x); }),
   });
 }
 
-TEST(WorstValues, Convolutions) {
-  const Tensor x = empty_of({1, 2, 5, 5}), w = empty_of({4, 2, 3, 3}), dy = empty_of({1, 4, 3, 3});
-  auto with = [&](const Conv2dOptions& options) { return [=] { conv2d(x, w, {}, options); }; };
-  expect_refused({
-      refused<ShapeError>("stride 0", {"stride [0, 1]"}, with({.stride = {0, 1}})),
-      refused<ShapeError>("stride -1", {"stride [1, -1]"}, with({.stride = {1, -1}})),
-      refused<ShapeError>("great stride", {"stride"}, with({.stride = kMost})),
-      refused<ShapeError>("dilation 0", {"dilation [0, 0]"}, with({.dilation = 0})),
-      refused<ShapeError>("great dilation", {"dilation"}, with({.dilation = kMost})),
-      refused<ShapeError>("wide dilation", {"[4, 2, 3, 3]", "[1, 2, 5, 5]"},
-                          with({.dilation = kMostGeometry})),
-      refused<ShapeError>("padding -1", {"padding [-1"}, with({.padding = {-1, 0, 0, 0}})),
-      refused<ShapeError>("great padding", {"padding"}, with({.padding = kMost})),
-      refused<ShapeError>("groups 0", {"groups", "0"}, with({.groups = 0})),
-      refused<ShapeError>("groups -2", {"groups", "-2"}, with({.groups = -2})),
-      refused<ShapeError>("great groups", {"groups"}, with({.groups = kMost})),
-      refused<ShapeError>("other groups", {"[1, 2, 5, 5]", "3 groups"}, with({.groups = 3})),
-      refused<ShapeError>("kernel too large", {"[4, 2, 6, 3]", "[1, 2, 5, 5]"},
-                          [&] {
-                            conv2d(x, empty_of({4, 2, 6, 3}));
-                          }),
-      refused<ShapeError>("empty kernel", {"[4, 2, 0, 3]"},
-                          [&] {
-                            conv2d(x, empty_of({4, 2, 0, 3}));
-                          }),
-      refused<ShapeError>("rank 3", {"x", "[2, 5, 5]"},
-                          [&] {
-                            conv2d(empty_of({2, 5, 5}), w);
-                          }),
-      refused<ShapeError>("bias", {"[3]", "[4]"}, [&] { conv2d(x, w, empty_of({3})); }),
-      refused<DTypeError>("dtypes", {"conv2d", "f32", "f64"}, [&] { conv2d(x, cast(w, DType::f64)); }),
-      refused<ShapeError>("dx groups", {"groups"},
-                          [&] {
-                            conv2d_input_gradient(dy, w, {{.groups = kMost}, {5, 5}});
-                          }),
-      refused<ShapeError>("dx negative", {"negative"},
-                          [&] {
-                            conv2d_input_gradient(dy, w, {{}, {-5, 5}});
-                          }),
-      refused<ShapeError>("dx size", {"[1, 4, 3, 3]", "[1, 2, 9, 5]"},
-                          [&] {
-                            conv2d_input_gradient(dy, w, {{}, {9, 5}});
-                          }),
-      refused<ShapeError>("dw size", {"[1, 4, 3, 3]"},
-                          [&] {
-                            conv2d_weight_gradient(x, dy, {{}, {2, 3}});
-                          }),
-      refused<ShapeError>("dw negative", {"negative"},
-                          [&] {
-                            conv2d_weight_gradient(x, dy, {{}, {-3, 3}});
-                          }),
-      refused<ShapeError>("dw great", {"too many"},
-                          [&] {
-                            conv2d_weight_gradient(x, dy, {{}, {kMost, kMost}});
-                          }),
-      refused<ShapeError>("fused groups", {"groups"},
-                          [&] {
-                            conv2d_max_pool2d_input_gradient(dy, dy, w, {{{.groups = kMost}}, {5, 5}});
-                          }),
-      refused<ShapeError>("fused window", {"[300, 1]", "254"},
-                          [&] {
-                            conv2d_max_pool2d(x, w, {}, {{}, {300, 1}});
-                          }),
-  });
-}
-
-TEST(WorstValues, Pooling) {
-  const Tensor x = empty_of({1, 2, 5, 5});
-  auto with = [&](const MaxPool2dOptions& options) { return [=] { max_pool2d(x, options); }; };
-  auto mean_with = [&](const AvgPool2dOptions& options) { return [=] { avg_pool2d(x, options); }; };
-  expect_refused({
-      refused<ShapeError>("kernel 0", {"kernel [0, 2]"}, with({.kernel = {0, 2}})),
-      refused<ShapeError>("kernel too large", {"[6, 6]", "[1, 2, 5, 5]"}, with({.kernel = 6})),
-      refused<ShapeError>("great kernel", {"kernel"}, with({.kernel = kMost})),
-      refused<ShapeError>("stride -1", {"stride [-1, -1]"}, with({.stride = -1})),
-      refused<ShapeError>("great stride", {"stride"}, with({.stride = kMost})),
-      refused<ShapeError>("dilation 0", {"dilation [0, 0]"}, with({.dilation = 0})),
-      refused<ShapeError>("great dilation", {"dilation"}, with({.dilation = kMost})),
-      refused<ShapeError>("wide dilation", {"[1, 2, 5, 5]"}, with({.dilation = kMostGeometry})),
-      refused<ShapeError>("padding", {"padding [2", "[2, 2]"}, with({.padding = 2})),
-      refused<ShapeError>("negative padding", {"padding [-1"}, with({.padding = -1})),
-      refused<ShapeError>("rank 2", {"[2, 3]"}, [] { max_pool2d(matrix()); }),
-      refused<ShapeError>("empty image", {"[1, 2, 0, 5]"},
-                          [] {
-                            max_pool2d(empty_of({1, 2, 0, 5}));
-                          }),
-      refused<DTypeError>("integers", {"max_pool2d", "i64"},
-                          [] {
-                            max_pool2d(empty_of({1, 1, 4, 4}, DType::i64));
-                          }),
-      refused<ShapeError>("mean kernel", {"kernel [0, 0]"}, mean_with({.kernel = 0})),
-      refused<ShapeError>("mean padding", {"padding [3"}, mean_with({.kernel = 3, .padding = 3})),
-      refused<ShapeError>("mean gradient", {"[1, 2, 5, 5]"},
-                          [&] {
-                            avg_pool2d_gradient(x, {{}, {9, 9}});
-                          }),
-      refused<ShapeError>("max gradient", {"[1, 2, 5, 5]"},
-                          [&] {
-                            max_pool2d_gradient(x, empty_of({1, 2, 5, 5}, DType::i32), {{}, {9, 9}});
-                          }),
-      refused<DTypeError>("positions", {"f32", "i32"},
-                          [&] {
-                            max_pool2d_gradient(x, x, {{.kernel = 1}, {5, 5}});
-                          }),
-  });
-}
-
-TEST(WorstValues, Normalisation) {
-  const Tensor x = matrix(), w = empty_of({3});
-  auto with = [&](double epsilon) { return [=] { layer_norm(x, w, {}, {epsilon}); }; };
-  expect_refused({
-      refused<ValueError>("epsilon -1", {"epsilon", "-1"}, with(-1)),
-      refused<ValueError>("epsilon NaN", {"epsilon", "nan"}, with(NAN)),
-      refused<ShapeError>("weight", {"[2]", "[2, 3]"}, [&] { layer_norm(x, empty_of({2})); }),
-      refused<ShapeError>("bias", {"[2]", "[3]"}, [&] { layer_norm(x, w, empty_of({2})); }),
-      refused<ShapeError>("rank 0", {"no axis"}, [&] { layer_norm(sum(x), w); }),
-      refused<DTypeError>("dtypes", {"layer_norm", "f32", "f64"},
-                          [&] { layer_norm(x, cast(w, DType::f64)); }),
-      refused<DTypeError>("integers", {"layer_norm", "i64"},
-                          [&] { layer_norm(cast(x, DType::i64), cast(w, DType::i64)); }),
-  });
-  EXPECT_EQ(layer_norm(x, w, {}, {kInfinity}).to_vector<float>(), std::vector<float>(6, 0));
-}
-
-TEST(WorstValues, Losses) {
-  const Tensor x = matrix(), labels = Tensor::from(std::vector<int64_t>{0, 2}, {2}), none = empty_of({0, 3}),
-               no_labels = empty_of({0}, DType::i64);
-  auto label = [&](int64_t value) {
-    return [&x, value] { cross_entropy(x, Tensor::from(std::vector<int64_t>{0, value}, {2})); };
-  };
-  expect_refused({
-      refused<ValueError>("reduction", {"'median'", "mean sum none"},
-                          [&] { cross_entropy(x, labels, "median"); }),
-      refused<ValueError>("mse reduction", {"''"}, [&] { mse(x, x, ""); }),
-      refused<ShapeError>("labels", {"[2, 3]", "[3]"}, [&] { cross_entropy(x, empty_of({3}, DType::i64)); }),
-      refused<ShapeError>("rank", {"[2]"}, [&] { cross_entropy(slice(flatten(x, 0), 0, 0, 2), labels); }),
-      refused<ShapeError>("no classes", {"[2, 0]"},
-                          [&] {
-                            cross_entropy(empty_of({2, 0}), labels);
-                          }),
-      refused<DTypeError>("float labels", {"f32", "i64"}, [&] { cross_entropy(x, empty_of({2})); }),
-      refused<DTypeError>("integer logits", {"cross_entropy", "i64"},
-                          [&] { cross_entropy(cast(x, DType::i64), labels); }),
-      refused<ValueError>("label above", {"3"}, label(3)),
-      refused<ValueError>("label below", {"-1"}, label(-1)),
-      refused<ShapeError>("mse shapes", {"[2, 3]", "[3]"}, [&] { mse(x, empty_of({3})); }),
-      refused<DTypeError>("mse dtypes", {"f32", "f64"}, [&] { mse(x, cast(x, DType::f64)); }),
-  });
+TEST(WorstValues, LossesOfNothing) {
+  const Tensor none = empty_of({0, 3}), no_labels = empty_of({0}, DType::i64);
   EXPECT_TRUE(std::isnan(cross_entropy(none, no_labels).item()) && std::isnan(mse(none, none).item()));
   EXPECT_EQ(cross_entropy(none, no_labels, "sum").item(), 0);
   EXPECT_EQ(mse(none, none, "none").shape(), (Shape{0, 3}));

@@ -84,6 +84,9 @@ struct Op {
   /// `group_size`, and `mutates` counts within each group.
   int group_begin = 0, group_size = 0;
   std::function<std::vector<TestCase>()> cases = {};
+  /// What the op refuses: the worst values of its options, and operands that do not fit. Dtypes that `dtypes`
+  /// leaves out need no mention.
+  std::function<std::vector<RefusedCall>()> refused_calls = {};
   std::function<ErrorModel(Specs inputs, const Attributes& attributes)> error = {};
   /// For outputs of integers that near ties may change (positions of maxima): whether `value`, which differs
   /// from the reference, is right at an element of output k when real results may be off by `allowed`, the

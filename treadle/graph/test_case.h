@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "treadle/core/dtype.h"
@@ -57,6 +59,21 @@ struct TestCase {
   std::vector<TestInput> inputs;
   Attributes attributes = {};
 };
+
+/// A call that an op refuses: by exactly which exception, and with what in its message.
+struct RefusedCall {
+  std::vector<TestInput> inputs;
+  std::vector<std::string> says;
+  Attributes attributes;  ///< empty: the op's defaults
+  const std::type_info* error;
+};
+
+/// `refuses<ShapeError>({x, {{2}}}, {"[2]", "[2, 3]"})`
+template <class E>
+RefusedCall refuses(std::vector<TestInput> inputs, std::vector<std::string> says,
+                    Attributes attributes = {}) {
+  return {std::move(inputs), std::move(says), std::move(attributes), &typeid(E)};
+}
 
 /// A call of a size that matters in practice: what benches time.
 struct BenchCase {

@@ -225,6 +225,46 @@ std::vector<TestCase> cases() {
   return list;
 }
 
+std::vector<RefusedCall> refused_calls() {
+  const TestInput x{{1, 2, 5, 5}}, w{{4, 2, 3, 3}};
+  auto with = [&](const Conv2dOptions& options, std::vector<std::string> says) {
+    return refuses<ShapeError>({x, w}, std::move(says), Attributes::of(options));
+  };
+  return {with({.stride = {0, 1}}, {"stride [0, 1]"}),
+          with({.stride = {1, -1}}, {"stride [1, -1]"}),
+          with({.stride = INT64_MAX}, {"stride"}),
+          with({.padding = {-1, 0, 0, 0}}, {"padding [-1"}),
+          with({.padding = INT64_MAX}, {"padding"}),
+          with({.dilation = 0}, {"dilation [0, 0]"}),
+          with({.dilation = INT64_MAX}, {"dilation"}),
+          with({.dilation = kMostGeometry}, {"[4, 2, 3, 3]", "[1, 2, 5, 5]"}),
+          with({.groups = 0}, {"groups", "0"}),
+          with({.groups = -2}, {"groups", "-2"}),
+          with({.groups = INT64_MAX}, {"groups"}),
+          with({.groups = 3}, {"[1, 2, 5, 5]", "3 groups"}),
+          refuses<ShapeError>({x, {{4, 2, 6, 3}}}, {"[4, 2, 6, 3]", "[1, 2, 5, 5]"}),
+          refuses<ShapeError>({x, {{4, 2, 0, 3}}}, {"[4, 2, 0, 3]"}),
+          refuses<ShapeError>({{{2, 5, 5}}, w}, {"x", "[2, 5, 5]"}),
+          refuses<ShapeError>({x, w, {{3}}}, {"[3]", "[4]"}),
+          refuses<DTypeError>({x, {.shape = w.shape, .dtype = {DType::f64}}}, {"conv2d", "f32", "f64"})};
+}
+
+std::vector<RefusedCall> input_gradient_refused_calls() {
+  auto with = [](const Conv2dInputGradientOptions& options, std::vector<std::string> says) {
+    return refuses<ShapeError>({{{1, 4, 3, 3}}, {{4, 2, 3, 3}}}, std::move(says), Attributes::of(options));
+  };
+  return {with({{.groups = INT64_MAX}, {5, 5}}, {"groups"}), with({{}, {-5, 5}}, {"negative"}),
+          with({{}, {9, 5}}, {"[1, 4, 3, 3]", "[1, 2, 9, 5]"})};
+}
+
+std::vector<RefusedCall> weight_gradient_refused_calls() {
+  auto with = [](Pair kernel_size, std::vector<std::string> says) {
+    return refuses<ShapeError>({{{1, 2, 5, 5}}, {{1, 4, 3, 3}}}, std::move(says),
+                               Attributes::of(Conv2dWeightGradientOptions{{}, kernel_size}));
+  };
+  return {with({2, 3}, {"[1, 4, 3, 3]"}), with({-3, 3}, {"negative"}), with(INT64_MAX, {"too many"})};
+}
+
 std::vector<TestCase> input_gradient_cases() {
   std::vector<TestCase> list;
   for (const Geometry& g : geometries()) {
@@ -274,6 +314,7 @@ void register_gradients(Registry& registry) {
                 .infer = infer_input_gradient,
                 .reference = reference_input_gradient,
                 .cases = input_gradient_cases,
+                .refused_calls = input_gradient_refused_calls,
                 .error = input_gradient_error,
                 .operations = input_gradient_operations});
   registry.add({.name = "conv2d_weight_gradient",
@@ -282,6 +323,7 @@ void register_gradients(Registry& registry) {
                 .infer = infer_weight_gradient,
                 .reference = reference_weight_gradient,
                 .cases = weight_gradient_cases,
+                .refused_calls = weight_gradient_refused_calls,
                 .error = weight_gradient_error,
                 .operations = weight_gradient_operations});
 }
@@ -307,6 +349,7 @@ void register_conv2d(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .operations = operations,
                 .bench_cases = bench_cases});

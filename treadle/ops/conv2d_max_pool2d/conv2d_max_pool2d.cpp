@@ -399,6 +399,18 @@ std::vector<TestCase> weight_gradient_cases() {
   return list;
 }
 
+std::vector<RefusedCall> refused_calls() {
+  return {refuses<ShapeError>({{{1, 2, 5, 5}}, {{4, 2, 3, 3}}}, {"[300, 1]", "254"},
+                              Attributes::of(Conv2dMaxPool2dOptions{{}, {300, 1}}))};
+}
+
+std::vector<RefusedCall> input_gradient_refused_calls() {
+  const TestInput dy{{1, 4, 3, 3}};
+  return {refuses<ShapeError>(
+      {dy, dy, {{4, 2, 3, 3}}}, {"groups"},
+      Attributes::of(Conv2dMaxPool2dInputGradientOptions{{{.groups = INT64_MAX}}, {5, 5}}))};
+}
+
 ErrorModel error(Specs inputs, const Attributes&) {
   const Shape& w = inputs[1].shape;
   return {ErrorModel::absolute_inputs, double(w[1] * w[2] * w[3] + 1)};
@@ -447,6 +459,7 @@ void register_gradients(Registry& registry) {
        .infer = infer_input_gradient,
        .reference = reference_input_gradient,
        .cases = input_gradient_cases,
+       .refused_calls = input_gradient_refused_calls,
        .error = input_gradient_error,
        .operations = input_gradient_operations,
        .masked = {0, 1}});
@@ -476,6 +489,7 @@ void register_conv2d_max_pool2d(Registry& registry) {
                 .saves = {{Saved::input, 0}, {Saved::input, 1}, {Saved::output, 1}},
                 .not_differentiable = {1},
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .accepts = accepts_choice,
                 .operations = operations,

@@ -98,9 +98,10 @@ void compose(const Composition& call) {
 std::vector<TestCase> cases() {
   auto three = [](const char* label, Shape x, bool bias = true, TestLayout layout = TestLayout::contiguous,
                   double epsilon = 1e-5) {
-    TestInput b{{x[-1]}};
-    b.defined = bias;
-    return TestCase{label, {{x, {}, layout}, {{x[-1]}}, b}, Attributes::of(LayerNormOptions{epsilon})};
+    TestCase one{label, {{x, {}, layout}, {{x[-1]}}, {{x[-1]}}}, Attributes::of(LayerNormOptions{epsilon})};
+    one.inputs[2].defined = bias;
+    for (int i : {0, 1}) one.inputs[i].differentiable = std::isfinite(epsilon);  // else y = b
+    return one;
   };
   return {three("rows", {5, 10}),
           three("no bias", {5, 10}, false),
@@ -108,6 +109,7 @@ std::vector<TestCase> cases() {
           three("longer rows", {3, 129}),
           three("long rows", {2, 1283}),
           three("several threads", {67, 33}),
+          three("infinite epsilon", {4, 7}, true, TestLayout::contiguous, INFINITY),
           three("one row", {13}),
           three("three axes", {3, 4, 11}),
           three("channels_last", {2, 7, 3, 5}, true, TestLayout::channels_last),
@@ -115,6 +117,17 @@ std::vector<TestCase> cases() {
           three("sliced", {6, 11}, true, TestLayout::sliced),
           three("no rows", {0, 7}),
           three("no elements", {3, 0})};
+}
+
+std::vector<RefusedCall> refused_calls() {
+  const TestInput x{{2, 3}}, w{{3}}, two{{2}}, scalar{{}};
+  auto with = [](double epsilon) { return Attributes::of(LayerNormOptions{epsilon}); };
+  return {refuses<ValueError>({x, w}, {"epsilon", "-1"}, with(-1)),
+          refuses<ValueError>({x, w}, {"epsilon", "nan"}, with(NAN)),
+          refuses<ShapeError>({x, two}, {"[2]", "[2, 3]"}),
+          refuses<ShapeError>({x, w, two}, {"[2]", "[3]"}),
+          refuses<ShapeError>({scalar, w}, {"no axis"}),
+          refuses<DTypeError>({x, {.shape = {3}, .dtype = {DType::f64}}}, {"layer_norm", "f32", "f64"})};
 }
 
 /// The sum of a row's elements and of their squares, and the formula; a normalised element is as large as x.
@@ -142,6 +155,7 @@ void register_layer_norm(Registry& registry) {
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .compose = compose,
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .operations = for_each_output(8),
                 .bench_cases = bench_cases});

@@ -84,6 +84,14 @@ std::vector<TestCase> cases() {
           with("mixed layouts", 1, {{{2, 9, 4, 5}, {}, nhwc}, {{2, 2, 4, 5}}})};
 }
 
+std::vector<RefusedCall> refused_calls() {
+  const TestInput x{{2, 3}}, scalar{{}};
+  return {refuses<ShapeError>({x}, {"concat", "axis 2"}, Attributes::of(ConcatOptions{2})),
+          refuses<ShapeError>({x, {{3, 2}}}, {"[2, 3]", "[3, 2]"}),
+          refuses<ShapeError>({x, scalar}, {"[2, 3]", "[]"}), refuses<ShapeError>({scalar}, {"0 axes"}),
+          refuses<DTypeError>({x, {.shape = x.shape, .dtype = {DType::i64}}}, {"f32", "i64"})};
+}
+
 }  // namespace
 
 namespace ops {
@@ -97,6 +105,7 @@ void register_concat(Registry& registry) {
                 .reference = reference,
                 .gradient = gradient,
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .operations = no_operations()});
 }
 

@@ -115,6 +115,27 @@ std::vector<TestCase> gradient_cases() {
           one("channels_last", {2, 4, 3, 4}, 1, 5, DType::i32, TestLayout::channels_last)};
 }
 
+std::vector<RefusedCall> refused_calls() {
+  const TestInput x{{2, 3}};
+  auto index = [](double value) {
+    return TestInput{.shape = {1}, .fill = {TestFill::constant, value}, .dtype = {DType::i64}};
+  };
+  return {
+      refuses<ValueError>({x, index(2)}, {"index 2", "[0, 2)"}),
+      refuses<ValueError>({x, index(-1)}, {"index -1"}),
+      refuses<ShapeError>({x, index(0)}, {"index_select", "axis 2"}, Attributes::of(IndexSelectOptions{2})),
+      refuses<DTypeError>({x, {{1}}}, {"i64", "f32"}),
+      refuses<ShapeError>({x, {.shape = {1, 2}, .dtype = {DType::i64}}}, {"[1, 2]"})};
+}
+
+std::vector<RefusedCall> gradient_refused_calls() {
+  auto with = [](int64_t axis, int64_t extent, std::vector<std::string> says) {
+    return refuses<ShapeError>({{{2, 3}}, indices(2, 2, DType::i64)}, std::move(says),
+                               Attributes::of(IndexSelectGradientOptions{axis, extent}));
+  };
+  return {with(0, -1, {"-1"}), with(0, INT64_MAX / 2, {"too many"}), with(1, 5, {"[2, 3]", "2 indices"})};
+}
+
 /// A sum of as many terms as there are indices, at most.
 ErrorModel gradient_error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(inputs[1].shape[0] + 1)};
@@ -134,6 +155,7 @@ void register_index_select(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::input, 1}},
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .operations = no_operations()});
   registry.add({.name = "index_select_gradient",
                 .summary = "dx[…, j, …] = Σ dy[…, i, …] over i with indices[i] = j",
@@ -141,6 +163,7 @@ void register_index_select(Registry& registry) {
                 .infer = infer_gradient,
                 .reference = reference_gradient,
                 .cases = gradient_cases,
+                .refused_calls = gradient_refused_calls,
                 .error = gradient_error,
                 .operations = for_each_of_input(0, 1)});
 }

@@ -48,6 +48,19 @@ std::vector<TestCase> cases() {
           one("expanded", {3, 4}, {0, 1, 2, 8}, TestLayout::expanded)};
 }
 
+std::vector<RefusedCall> refused_calls() {
+  auto with = [](int64_t begin, int64_t step, int64_t extent, std::vector<std::string> says) {
+    return refuses<ShapeError>({{{3}}}, std::move(says),
+                               Attributes::of(SliceGradientOptions{0, begin, step, extent}));
+  };
+  return {with(1, 1, 3, {"extent of 3"}),
+          with(0, INT64_MAX, 5, {"3 elements"}),
+          with(INT64_MAX, 1, 5, {"3 elements"}),
+          with(-1, 1, 5, {"-1"}),
+          with(0, 1, -5, {"-5"}),
+          with(0, 0, 5, {"0 apart"})};
+}
+
 }  // namespace
 
 namespace ops {
@@ -59,6 +72,7 @@ void register_slice_gradient(Registry& registry) {
                 .infer = infer,
                 .reference = reference,
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .operations = no_operations()});
 }
 

@@ -132,6 +132,21 @@ std::vector<TestCase> cases() {
   return list;
 }
 
+std::vector<RefusedCall> refused_calls() {
+  const TestInput x{{2, 3}};
+  auto labels = [](double value) {
+    return TestInput{.shape = {2}, .fill = {TestFill::constant, value}, .dtype = {DType::i64}};
+  };
+  return {refuses<ValueError>({x, labels(0)}, {"'median'", "mean sum none"},
+                              Attributes::of(LossOptions{"median"})),
+          refuses<ShapeError>({x, {.shape = {3}, .dtype = {DType::i64}}}, {"[2, 3]", "[3]"}),
+          refuses<ShapeError>({{{2}}, labels(0)}, {"[2]"}),
+          refuses<ShapeError>({{{2, 0}}, labels(0)}, {"[2, 0]"}),
+          refuses<DTypeError>({x, {{2}}}, {"f32", "i64"}),
+          refuses<ValueError>({x, labels(3)}, {"label 3", "3 classes"}),
+          refuses<ValueError>({x, labels(-1)}, {"label -1"})};
+}
+
 std::vector<TestCase> gradient_cases() {
   std::vector<TestCase> list;
   for (const LossCase& one : loss_cases()) {
@@ -157,6 +172,7 @@ void register_cross_entropy(Registry& registry) {
                 .saves = {{Saved::output, 1}, {Saved::input, 1}},
                 .not_differentiable = {1},
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .operations = for_each_of_input(0, 5)});
   registry.add({.name = "cross_entropy_with_gradient",
@@ -165,6 +181,7 @@ void register_cross_entropy(Registry& registry) {
                 .infer = infer,
                 .reference = reference_with_gradient,
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .operations = for_each_of_input(0, 6)});
   registry.add(

@@ -61,6 +61,13 @@ std::vector<TestCase> cases() {
           one("empty none", {0, 3}, "none")};
 }
 
+std::vector<RefusedCall> refused_calls() {
+  const TestInput x{{2, 3}};
+  return {refuses<ValueError>({x, x}, {"''"}, Attributes::of(LossOptions{""})),
+          refuses<ShapeError>({x, {{3}}}, {"[2, 3]", "[3]"}),
+          refuses<DTypeError>({x, {.shape = x.shape, .dtype = {DType::f64}}}, {"f32", "f64"})};
+}
+
 }  // namespace
 
 namespace ops {
@@ -74,6 +81,7 @@ void register_mse(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .operations = for_each_of_input(0, 3)});
 }

@@ -100,6 +100,14 @@ std::vector<TestCase> cases() {
           three("empty batch", {0, 4}, {3, 4})};
 }
 
+std::vector<RefusedCall> refused_calls() {
+  const TestInput x{{2, 3}}, w{{2, 3}};
+  return {refuses<ShapeError>({x, {{2, 4}}}, {"[2, 3]", "[2, 4]"}),
+          refuses<ShapeError>({x, w, {{3}}}, {"[3]", "[2, 3]"}),
+          refuses<DTypeError>({x, {.shape = w.shape, .dtype = {DType::f64}}}, {"linear", "f32", "f64"}),
+          refuses<DTypeError>({x, w, {.shape = {2}, .dtype = {DType::f64}}}, {"linear", "f32", "f64"})};
+}
+
 ErrorModel error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(inputs[0].shape[1]) + 1};
 }
@@ -122,6 +130,7 @@ void register_linear(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .operations = for_each_product(),
                 .bench_cases = bench_cases});

@@ -114,6 +114,14 @@ std::vector<TestCase> cases() {
           two("empty batch", {0, 2, 4}, {4, 3})};
 }
 
+std::vector<RefusedCall> refused_calls() {
+  const TestInput a{{2, 3}};
+  return {refuses<ShapeError>({a, {{2, 4}}}, {"[2, 3]", "[2, 4]"}),
+          refuses<ShapeError>({a, {{3}}}, {"[2, 3]", "[3]"}),
+          refuses<ShapeError>({{{2, 4, 4}}, {{3, 4, 4}}}, {"[2]", "[3]"}),
+          refuses<DTypeError>({a, {.shape = {3, 2}, .dtype = {DType::f64}}}, {"matmul", "f32", "f64"})};
+}
+
 ErrorModel error(Specs inputs, const Attributes&) {
   return {ErrorModel::absolute_inputs, double(inputs[0].shape[-1])};
 }
@@ -138,6 +146,7 @@ void register_matmul(Registry& registry) {
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .operations = for_each_product(),
                 .bench_cases = bench_cases});

@@ -120,6 +120,18 @@ std::vector<TestCase> cases() {
   return list;
 }
 
+std::vector<RefusedCall> refused_calls() {
+  auto with = [](const AvgPool2dOptions& options, std::vector<std::string> says) {
+    return refuses<ShapeError>({{{1, 2, 5, 5}}}, std::move(says), Attributes::of(options));
+  };
+  return {with({.kernel = 0}, {"kernel [0, 0]"}), with({.kernel = 3, .padding = 3}, {"padding [3"})};
+}
+
+std::vector<RefusedCall> gradient_refused_calls() {
+  return {refuses<ShapeError>({{{1, 2, 5, 5}}}, {"[1, 2, 5, 5]"},
+                              Attributes::of(AvgPool2dGradientOptions{{}, 9}))};
+}
+
 std::vector<TestCase> gradient_cases() {
   std::vector<TestCase> list;
   for (const Geometry& g : geometries()) {
@@ -161,6 +173,7 @@ void register_avg_pool2d(Registry& registry) {
                 .reference = reference_forward,
                 .gradient = gradient,
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .operations = operations<AvgPool2dOptions>});
   registry.add({.name = "avg_pool2d_gradient",
@@ -169,6 +182,7 @@ void register_avg_pool2d(Registry& registry) {
                 .infer = infer_gradient,
                 .reference = reference_gradient,
                 .cases = gradient_cases,
+                .refused_calls = gradient_refused_calls,
                 .error = gradient_error,
                 .operations = operations<AvgPool2dGradientOptions>});
 }

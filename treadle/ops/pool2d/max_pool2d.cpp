@@ -125,6 +125,28 @@ std::vector<TestCase> cases() {
   return list;
 }
 
+std::vector<RefusedCall> refused_calls() {
+  auto with = [](const MaxPool2dOptions& options, std::vector<std::string> says) {
+    return refuses<ShapeError>({{{1, 2, 5, 5}}}, std::move(says), Attributes::of(options));
+  };
+  return {
+      with({.kernel = {0, 2}}, {"kernel [0, 2]"}), with({.kernel = 6}, {"[6, 6]", "[1, 2, 5, 5]"}),
+      with({.kernel = INT64_MAX}, {"kernel"}),     with({.stride = -1}, {"stride [-1, -1]"}),
+      with({.stride = INT64_MAX}, {"stride"}),     with({.padding = 2}, {"padding [2", "[2, 2]"}),
+      with({.padding = -1}, {"padding [-1"}),      with({.dilation = 0}, {"dilation [0, 0]"}),
+      with({.dilation = INT64_MAX}, {"dilation"}), with({.dilation = kMostGeometry}, {"[1, 2, 5, 5]"}),
+      refuses<ShapeError>({{{2, 3}}}, {"[2, 3]"}), refuses<ShapeError>({{{1, 2, 0, 5}}}, {"[1, 2, 0, 5]"})};
+}
+
+std::vector<RefusedCall> gradient_refused_calls() {
+  const TestInput dy{{1, 2, 5, 5}}, positions{.shape = dy.shape, .dtype = {DType::i32}};
+  auto with = [](Pair kernel, Pair input_size) {
+    return Attributes::of(MaxPool2dGradientOptions{{.kernel = kernel}, input_size});
+  };
+  return {refuses<ShapeError>({dy, positions}, {"[1, 2, 5, 5]"}, with(2, 9)),
+          refuses<DTypeError>({dy, dy}, {"f32", "i32"}, with(1, 5))};
+}
+
 std::vector<TestCase> gradient_cases() {
   std::vector<TestCase> list;
   for (const Geometry& g : geometries()) {
@@ -163,6 +185,7 @@ void register_max_pool2d(Registry& registry) {
                 .saves = {{Saved::output, 1}},
                 .not_differentiable = {1},
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .operations = operations});
   registry.add({.name = "max_pool2d_gradient",
                 .summary = "dx [N,C,H,W] of max_pool2d from dy and the positions [N,C,P,Q]",
@@ -170,6 +193,7 @@ void register_max_pool2d(Registry& registry) {
                 .infer = infer_gradient,
                 .reference = reference_gradient,
                 .cases = gradient_cases,
+                .refused_calls = gradient_refused_calls,
                 .error = gradient_error,
                 .operations = for_each_of_input(0, 1)});
 }

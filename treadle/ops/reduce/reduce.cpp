@@ -208,6 +208,21 @@ std::vector<TestCase> extremum_cases() {
   return list;
 }
 
+RefusedCall refused_over(const Dims& axes, std::vector<std::string> says, Shape x = {2, 3}) {
+  return refuses<ShapeError>({{x}}, std::move(says), Attributes::of(ReduceOptions{axes}));
+}
+
+std::vector<RefusedCall> refused_calls() {
+  return {refused_over({2}, {"axis 2", "2 axes"}), refused_over({-3}, {"axis -3"}),
+          refused_over({0, -2}, {"twice"})};
+}
+
+std::vector<RefusedCall> extremum_refused_calls() {
+  auto list = refused_calls();
+  for (const Dims& axes : {Dims{}, Dims{0}}) list.push_back(refused_over(axes, {"[0, 3]"}, {0, 3}));
+  return list;
+}
+
 std::vector<TestCase> extremum_gradient_cases() {
   auto one = [&](const char* label, Shape reduced, int64_t count, Dims axes, Shape shape) {
     TestInput positions{
@@ -231,6 +246,7 @@ void add_extremum(Registry& registry, const char* name, const char* summary,
                 .saves = {{Saved::output, 1}},
                 .not_differentiable = {1},
                 .cases = extremum_cases,
+                .refused_calls = extremum_refused_calls,
                 .operations = for_each_of_input(0, 1)});
 }
 
@@ -248,6 +264,7 @@ void register_reduce(Registry& registry) {
                 .reference = sum_reference,
                 .gradient = sum_gradient,
                 .cases = sum_cases,
+                .refused_calls = refused_calls,
                 .error = sum_error,
                 .operations = for_each_of_input(0, 1)});
   registry.add({.name = "mean",
@@ -257,6 +274,7 @@ void register_reduce(Registry& registry) {
                 .reference = mean_reference,
                 .gradient = mean_gradient,
                 .cases = reduce_cases,
+                .refused_calls = refused_calls,
                 .error = sum_error,
                 .operations = for_each_of_input(0, 1)});
   add_extremum(registry, "max", "y = largest x over axes, and its position", extremum_reference<true>);
@@ -268,6 +286,7 @@ void register_reduce(Registry& registry) {
                 .infer = infer_extremum<true>,
                 .reference = argmax_reference,
                 .cases = extremum_cases,
+                .refused_calls = extremum_refused_calls,
                 .operations = for_each_of_input(0, 1)});
   registry.add({.name = "extremum_gradient",
                 .summary = "dx of max and min: dy at the position that was chosen, 0 elsewhere",

@@ -127,6 +127,10 @@ std::vector<TestCase> cases() {
   return list;
 }
 
+std::vector<RefusedCall> refused_calls() {
+  return {refuses<ShapeError>({{{2, 3}}}, {"softmax", "axis 2"}, Attributes::of(SoftmaxOptions{2}))};
+}
+
 /// y as large as a softmax of that length may well have it, so that sums stay near 1.
 template <bool logarithm>
 std::vector<TestCase> gradient_cases() {
@@ -156,6 +160,7 @@ void add_ops(Registry& registry, const char* name, const char* summary, const ch
                 .gradient = gradient<logarithm>,
                 .saves = {{Saved::output, 0}},
                 .cases = cases,
+                .refused_calls = refused_calls,
                 .error = error,
                 .operations = for_each_output(5),
                 .bench_cases = bench_cases});
