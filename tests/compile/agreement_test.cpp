@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "tests/compile/names_of_steps.h"
+#include "tests/compile/options.h"
+#include "tests/random_tensor.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -35,26 +37,19 @@
 namespace treadle {
 namespace {
 
-const CompileOptions kDeclared{.measure = false}, kUnfused{.measure = false, .fuse = false};
-
-Tensor random(const Shape& shape, uint64_t seed, DType dtype = DType::f32) {
-  Generator generator(seed);
-  return rand(shape, dtype, kCpu, generator) - 0.5;
-}
-
 /// Two small layers' parameters, made anew for each of the runs that are compared.
 struct World {
-  Tensor x = random({4, 6}, 1), image = random({2, 3, 8, 8}, 2);
+  Tensor x = random_tensor({4, 6}, 1), image = random_tensor({2, 3, 8, 8}, 2);
   Tensor labels = Tensor::from(std::vector<int64_t>{0, 2, 1, 2}, {4});
-  Tensor w = random({5, 6}, 3).detach().set_requires_grad();
-  Tensor b = random({5}, 4).detach().set_requires_grad();
-  Tensor v = random({3, 5}, 5).detach().set_requires_grad();
-  Tensor kernel = random({4, 3, 3, 3}, 6).detach().set_requires_grad();
+  Tensor w = random_tensor({5, 6}, 3).detach().set_requires_grad();
+  Tensor b = random_tensor({5}, 4).detach().set_requires_grad();
+  Tensor v = random_tensor({3, 5}, 5).detach().set_requires_grad();
+  Tensor kernel = random_tensor({4, 3, 3, 3}, 6).detach().set_requires_grad();
   Tensor kept = Tensor::zeros({5, 6});
   std::shared_ptr<Optimizer> sgd = std::make_shared<Sgd>(named(), 0.1);
   std::shared_ptr<Optimizer> momentum = std::make_shared<Sgd>(named(), 0.05, SgdOptions{.momentum = 0.9});
   std::shared_ptr<Optimizer> adam = std::make_shared<Adam>(named(), 0.01);
-  Tensor lying = transpose(random({6, 5}, 7), 0, 1).detach().set_requires_grad();
+  Tensor lying = transpose(random_tensor({6, 5}, 7), 0, 1).detach().set_requires_grad();
   std::shared_ptr<Optimizer> of_lying =
       std::make_shared<Sgd>(std::vector<NamedTensor>{{"lying", lying}}, 0.1);
   std::vector<Tensor> leaves() const { return {w, b, v, kernel}; }
@@ -491,7 +486,7 @@ TEST(Agreement, GradientsReadScaledAndSetBeforeTheUpdate) {
 }
 
 TEST(Agreement, GradientSetToAnArgumentAConstantAndACapturedTensor) {
-  Tensor captured = random({5}, 9);
+  Tensor captured = random_tensor({5}, 9);
   expect_agreement([&](World& world, const Tensor& x) -> std::vector<Tensor> {
     zero_gradients(world);
     world.w.set_grad(slice(x, 0, 0, 1) + full({5, 1}, 0));
@@ -635,9 +630,9 @@ TEST(Agreement, WhatTheCallerDoesWithReturnedCapturedTensorsStaysWithTheCaller) 
         return std::pair<Tensor, Tensor>(world.kept, slice(world.kept, 0, 1, 2));
       },
       kDeclared);
-  world.b = random({5, 6}, 1).detach().set_requires_grad();
-  world.v = random({5, 6}, 1).detach().set_requires_grad();
-  const Tensor x = random({5, 6}, 8);
+  world.b = random_tensor({5, 6}, 1).detach().set_requires_grad();
+  world.v = random_tensor({5, 6}, 1).detach().set_requires_grad();
+  const Tensor x = random_tensor({5, 6}, 8);
   const auto wanted = world.kept.to_doubles(), part = slice(world.kept, 0, 1, 2).to_doubles();
   const auto given = x.to_doubles();
   std::vector<Tensor> held;
@@ -656,7 +651,7 @@ TEST(Agreement, WhatTheCallerDoesWithReturnedCapturedTensorsStaysWithTheCaller) 
 
 TEST(Agreement, AGradientThatIsOnlyReadStaysWhereItIs) {
   World world;
-  world.w.set_grad(random({5, 6}, 9));
+  world.w.set_grad(random_tensor({5, 6}, 9));
   const Tensor held = world.w.grad();
   auto norm = compile([&] { return sum(world.w.grad() * world.w.grad()); }, kDeclared);
   for (int i = 1; i <= 5; ++i) {
@@ -677,7 +672,7 @@ TEST(Agreement, AConstantGradientIsTheLeafsOwn) {
 }
 
 TEST(Agreement, PoolingOverMorePlacesThanTheFusedOpTakesStaysApart) {
-  const Tensor image = random({2, 3, 18, 18}, 2);
+  const Tensor image = random_tensor({2, 3, 18, 18}, 2);
   auto function = [&](World& world, const Tensor& x) -> std::vector<Tensor> {
     return {max_pool2d(conv2d(image, world.kernel), {.kernel = 16}), relu(linear(x, world.w, world.b))};
   };
@@ -730,9 +725,10 @@ TEST(Agreement, EmptyBatchesAndOtherLayouts) {
   auto compiled = compile(f, kDeclared);
   NoGrad no_grad;
   for (int i = 0; i < 3; ++i) {
-    Tensor wide = random({6, 4}, uint64_t(i));
-    for (const Tensor& x : {Tensor::empty({0, 6}), transpose(wide, 0, 1),
-                            slice(random({9, 6}, 3), 0, 0, 9, 2), expand(random({1, 6}, 4), {3, 6})})
+    Tensor wide = random_tensor({6, 4}, uint64_t(i));
+    for (const Tensor& x :
+         {Tensor::empty({0, 6}), transpose(wide, 0, 1), slice(random_tensor({9, 6}, 3), 0, 0, 9, 2),
+          expand(random_tensor({1, 6}, 4), {3, 6})})
       expect_equal(f(x), compiled(x), "layout");
   }
   EXPECT_EQ(compiled.programs().size(), 4u);
@@ -791,8 +787,8 @@ TEST(Agreement, ChannelsLastArgument) {
 
 TEST(Agreement, OtherDtypes) {
   for (DType dtype : {DType::f64, DType::f16, DType::bf16}) {
-    Tensor w = random({5, 6}, 3, dtype).detach().set_requires_grad();
-    Tensor other = random({5, 6}, 3, dtype).detach().set_requires_grad();
+    Tensor w = random_tensor({5, 6}, 3, kCpu, dtype).detach().set_requires_grad();
+    Tensor other = random_tensor({5, 6}, 3, kCpu, dtype).detach().set_requires_grad();
     auto f = [](const Tensor& weight, Tensor x) {
       Tensor copy = weight;
       copy.set_grad({});
@@ -804,7 +800,7 @@ TEST(Agreement, OtherDtypes) {
     };
     auto compiled = compile([&](Tensor x) { return f(other, x); }, kUnfused);
     for (int i = 0; i < 3; ++i) {
-      Tensor x = random({3, 6}, uint64_t(i), dtype);
+      Tensor x = random_tensor({3, 6}, uint64_t(i), kCpu, dtype);
       expect_equal(f(w, x), compiled(x), std::string(name_of(dtype)));
     }
     expect_equal(w, other, std::string(name_of(dtype)));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "tests/compile/options.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -17,8 +18,6 @@
 
 namespace treadle {
 namespace {
-
-const CompileOptions kDeclared{.measure = false};
 
 /// The message of the error that call number `first` of up to 100 calls throws; `call` gets its number.
 std::string first_error(const std::function<void(int)>& work, int* call) {

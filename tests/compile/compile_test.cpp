@@ -1,5 +1,6 @@
 /// compile(): a compiled function does what the function does, and says so where it cannot.
 #include "treadle/compile/compile.h"
+#include "tests/compile/options.h"
 
 #include <gtest/gtest.h>
 
@@ -28,9 +29,6 @@
 
 namespace treadle {
 namespace {
-
-/// Declared order of variants: what eager calls take.
-const CompileOptions kDeclared{.measure = false};
 
 std::string message_of(const std::function<void()>& work) {
   try {

@@ -1,6 +1,7 @@
 /// Ops that are declared in terms of others: no variant of their own, yet they run on every device, eager and
 /// compiled.
 #include "treadle/graph/composition.h"
+#include "tests/compile/options.h"
 
 #include <gtest/gtest.h>
 
@@ -22,9 +23,6 @@
 
 namespace treadle {
 namespace {
-
-constexpr Device kSimtDevice{DeviceKind::simt, 0};
-const CompileOptions kDeclared{.measure = false};
 
 std::vector<TensorSpec> like_the_first(Specs inputs, const Attributes&) { return {inputs[0]}; }
 

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "tests/compile/options.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -21,8 +22,6 @@
 namespace treadle {
 namespace {
 
-const CompileOptions kDeclared{.measure = false};
-
 Tensor labels(int64_t value) { return full({2}, double(value), DType::i64); }
 
 template <class E>
@@ -36,7 +35,7 @@ std::string message_of(const std::function<void()>& work) {
 }
 
 /// A step that fails for labels beyond 2, with work before and after.
-struct Training {
+struct FailingTraining {
   Tensor w = full({3, 4}, 0.5).set_requires_grad();
   Tensor seen = Tensor::zeros({1});
   std::shared_ptr<Sgd> sgd = std::make_shared<Sgd>(std::vector<NamedTensor>{{"w", w}}, 0.5);
@@ -65,7 +64,7 @@ TEST(Failure, InAReplayTakesRandomNumbersBack) {
 }
 
 TEST(Failure, InAReplayBeforeTheFirstUpdateTakesTheStepBack) {
-  Training training;
+  FailingTraining training;
   auto step = compile([&](Tensor x, Tensor y) { return training(x, y); }, {.measure = false, .fuse = false});
   Tensor x = full({2, 4}, 1);
   for (int i = 0; i < 3; ++i) step(x, labels(i));
@@ -79,7 +78,7 @@ TEST(Failure, InAReplayBeforeTheFirstUpdateTakesTheStepBack) {
 }
 
 TEST(Failure, InAReplayTakesTheLearningRateBackToo) {
-  Training training;
+  FailingTraining training;
   training.sgd->set_schedule(Schedule::cosine(0.5, 8));
   auto step = compile([&](Tensor x, Tensor y) { return training(x, y); }, {.measure = false, .fuse = false});
   Tensor x = full({2, 4}, 1);
@@ -92,7 +91,7 @@ TEST(Failure, InAReplayTakesTheLearningRateBackToo) {
 
 /// Two of them: the second one's step was begun when the first one's update had not been made.
 TEST(Failure, InAReplayTakesAllOptimizersBack) {
-  Training training;
+  FailingTraining training;
   Sgd other({{"w", training.w}}, 0.25);
   auto step = compile(
       [&](Tensor x, Tensor y) {
@@ -112,7 +111,7 @@ TEST(Failure, InAReplayTakesAllOptimizersBack) {
 }
 
 TEST(Failure, AfterAnUpdateKeepsWhatWasDone) {
-  Training training;
+  FailingTraining training;
   training.counts_first = true;
   auto step = compile([&](Tensor x, Tensor y) { return training(x, y); }, kDeclared);
   Tensor x = full({2, 4}, 1);
@@ -122,7 +121,7 @@ TEST(Failure, AfterAnUpdateKeepsWhatWasDone) {
 }
 
 TEST(Failure, WhileMeasuringLeavesCapturedTensors) {
-  Training training;
+  FailingTraining training;
   training.counts_first = true;
   auto step = compile([&](Tensor x, Tensor y) { return training(x, y); });
   auto before = training.w.to_doubles();
@@ -136,7 +135,7 @@ TEST(Failure, WhileMeasuringLeavesCapturedTensors) {
 }
 
 TEST(Failure, MeasuringLeavesCapturedTensors) {
-  Training eager, measured;
+  FailingTraining eager, measured;
   eager.counts_first = measured.counts_first = true;
   auto step = compile([&](Tensor x, Tensor y) { return measured(x, y); });
   for (int i = 0; i < 3; ++i) {
@@ -172,7 +171,7 @@ TEST(Failure, InEveryCallWhileRecording) {
 }
 
 TEST(Failure, OfATimedReplayLeavesNoObserver) {
-  Training training;
+  FailingTraining training;
   auto step = compile([&](Tensor x, Tensor y) { return training(x, y); }, kDeclared);
   Tensor x = full({2, 4}, 1), wrong = labels(3);
   step(x, labels(0)), step(x, labels(1));

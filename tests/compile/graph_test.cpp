@@ -18,18 +18,17 @@
 namespace treadle {
 namespace {
 
-constexpr Device kSimtDevice{DeviceKind::simt, 0};
 const CompileOptions kGraph{.measure = false, .graph = CompileOptions::Graph::always};
 
 Tensor random_on_simt(const Shape& shape, uint64_t seed) {
   Generator generator(seed);
-  return to(rand(shape, DType::f32, kCpu, generator), kSimtDevice);
+  return to(rand(shape, DType::f32, kCpu, generator), kSimt);
 }
 
 TEST(Graph, TrainingEqualsTheLoop) {
   auto losses = [](CompileOptions::Graph graph) {
     auto model = make_model("mlp", 1);
-    model->to(kSimtDevice);
+    model->to(kSimt);
     Sgd optimizer(model->named_parameters(), 0.05);
     auto step = compile(
         [&](Tensor x, Tensor labels) {
@@ -43,7 +42,7 @@ TEST(Graph, TrainingEqualsTheLoop) {
     std::vector<double> values;
     for (uint64_t i = 0; i < 6; ++i) {
       optimizer.set_learning_rate(0.01 * double(i + 1));
-      Tensor labels = to(Tensor::from(std::vector<int64_t>{3, int64_t(i), 5}, {3}), kSimtDevice);
+      Tensor labels = to(Tensor::from(std::vector<int64_t>{3, int64_t(i), 5}, {3}), kSimt);
       values.push_back(step(random_on_simt({3, 1, 28, 28}, i), labels).item());
     }
     return values;

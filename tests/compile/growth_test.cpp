@@ -4,6 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "tests/compile/options.h"
+#include "tests/random_tensor.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/log.h"
@@ -20,13 +22,6 @@
 
 namespace treadle {
 namespace {
-
-const CompileOptions kUnfused{.measure = false, .fuse = false};
-
-Tensor random(const Shape& shape, uint64_t seed) {
-  Generator generator(seed);
-  return rand(shape, DType::f32, kCpu, generator) - 0.5;
-}
 
 /// Gradients of several batches, added up, for one step of the optimizer.
 struct Accumulation {
@@ -50,7 +45,7 @@ std::pair<size_t, size_t> run_steps(const std::function<void(const Tensor&, cons
   size_t early = 0;
   for (int i = 0; i < kSteps; ++i) {
     for (int batch = 0; batch < kBatches; ++batch)
-      step(random({4, 1, 28, 28}, uint64_t(i * kBatches + batch)), y, batch);
+      step(random_tensor({4, 1, 28, 28}, uint64_t(i * kBatches + batch)), y, batch);
     if (i == 5) early = allocator(kCpu).statistics().allocated_bytes;
   }
   return {early, allocator(kCpu).statistics().allocated_bytes};
@@ -132,7 +127,7 @@ void expect_one_program(const std::function<Tensor(Module&, const Tensor&)>& fun
   size_t early = 0;
   for (int i = 0; i < 40; ++i) {
     if (between) between(*eager, i), between(*compiled, i);
-    const Tensor x = random({2, 1, 28, 28}, uint64_t(i));
+    const Tensor x = random_tensor({2, 1, 28, 28}, uint64_t(i));
     EXPECT_EQ(f(x).to_vector<float>(), function(*eager, x).to_vector<float>());
     EXPECT_EQ(compiled->is_training(), eager->is_training()) << i;
     EXPECT_EQ(compiled->children()[1].second->is_training(), eager->children()[1].second->is_training()) << i;
@@ -170,7 +165,7 @@ TEST(Growth, AModeThatIsReadSelectsTheProgram) {
       kUnfused);
   for (int i = 0; i < 12; ++i) {
     model->train(i % 3 == 0);
-    f(random({2, 1, 28, 28}, uint64_t(i)));
+    f(random_tensor({2, 1, 28, 28}, uint64_t(i)));
     EXPECT_EQ(model->is_training(), i % 3 == 0) << i;
   }
   EXPECT_EQ(f.programs().size(), 2u);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/compile/network_bounds.h"
+#include "tests/compile/options.h"
 #include "treadle/compile/compile.h"
 #include "treadle/compile/instance.h"
 #include "treadle/compile/variant_choice.h"
@@ -30,8 +31,6 @@
 namespace treadle {
 namespace {
 
-constexpr Device kSimtDevice{DeviceKind::simt, 0};
-const CompileOptions kDeclared{.measure = false};
 using OneToOne = std::function<Tensor(Tensor)>;
 using TwoToOne = std::function<Tensor(Tensor, Tensor)>;
 
@@ -216,14 +215,14 @@ TEST_F(Kept, ThreadsHaveBlocksOfTheirOwn) {
 }
 
 TEST_F(Kept, OnSimtIsMadeOnceToo) {
-  a_.assign(on(kSimtDevice, a_)), b_.assign(on(kSimtDevice, b_)), x_.assign(on(kSimtDevice, x_));
+  a_.assign(on(kSimt, a_)), b_.assign(on(kSimt, b_)), x_.assign(on(kSimt, x_));
   expect_fills(1);
 }
 
 /// A graph holds the work that made the block: were it left out when the graph is captured, no launch would
 /// make it again.
 TEST_F(Kept, GraphsMakeItInEachLaunch) {
-  Tensor a = on(kSimtDevice, a_), b = on(kSimtDevice, b_), x = on(kSimtDevice, x_);
+  Tensor a = on(kSimt, a_), b = on(kSimt, b_), x = on(kSimt, x_);
   auto f = compile([&](Tensor y) { return y + second(a, b); },
                    {.measure = false, .graph = CompileOptions::Graph::always});
   for (int i = 0; i < 5; ++i) {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "tests/compile/names_of_steps.h"
+#include "tests/compile/options.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -34,8 +35,6 @@
 namespace treadle {
 namespace {
 
-const CompileOptions kDeclared{.measure = false};
-
 /// Integers in [-2, 2], seeded.
 Tensor integers(const Shape& shape, uint64_t seed, Device device = kCpu, DType dtype = DType::f32) {
   std::vector<double> values(size_t(shape.numel()));
@@ -52,7 +51,7 @@ Tensor integers(const Shape& shape, uint64_t seed, Device device = kCpu, DType d
 }
 
 /// Convolution, two linear layers and an optimiser; made anew for each of the runs that are compared.
-struct World {
+struct LinearWorld {
   Device device = kCpu;
   DType dtype = DType::f32;
   Tensor kernel = leaf({3, 2, 3, 3}, 1), w = leaf({5, 12}, 2), b = leaf({5}, 3), v = leaf({4, 5}, 4);
@@ -63,7 +62,7 @@ struct World {
   std::shared_ptr<Sgd> decaying = std::make_shared<Sgd>(
       std::vector<NamedTensor>{{"w", w}, {"b", b}, {"v", v}}, 0x1p-4, SgdOptions{.weight_decay = 1});
 
-  explicit World(Device device = kCpu, DType dtype = DType::f32) : device(device), dtype(dtype) {}
+  explicit LinearWorld(Device device = kCpu, DType dtype = DType::f32) : device(device), dtype(dtype) {}
   Tensor leaf(const Shape& shape, uint64_t seed) const {
     return integers(shape, seed, device, dtype).set_requires_grad();
   }
@@ -74,23 +73,23 @@ struct World {
 };
 
 /// A function of a world; its argument is the world's rows.
-using Function = std::function<std::vector<Tensor>(World&, const Tensor& rows)>;
+using LinearFunction = std::function<std::vector<Tensor>(LinearWorld&, const Tensor& rows)>;
 
-Tensor head(World& world, const Tensor& hidden) { return sum(linear(hidden, world.v) * world.scale); }
+Tensor head(LinearWorld& world, const Tensor& hidden) { return sum(linear(hidden, world.v) * world.scale); }
 
 /// Pooling of stride-2 convolutions, which no variant computes other than by sums of products.
-Tensor pooled(World& world) {
+Tensor pooled(LinearWorld& world) {
   return max_pool2d(conv2d(world.images, world.kernel, {}, {.stride = 2}));  // [6, 3, 2, 2]
 }
 
-std::vector<Tensor> perceptron(World& world, const Tensor& rows) {
+std::vector<Tensor> perceptron(LinearWorld& world, const Tensor& rows) {
   world.drop_gradients();
   Tensor loss = head(world, relu(linear(rows, world.w, world.b)));
   loss.backward();
   return {loss};
 }
 
-std::vector<Tensor> convolutional(World& world, const Tensor&) {
+std::vector<Tensor> convolutional(LinearWorld& world, const Tensor&) {
   world.drop_gradients();
   Tensor loss = head(world, relu(linear(flatten(relu(pooled(world))), world.w, world.b)));
   loss.backward();
@@ -117,9 +116,9 @@ void expect_same(const Tensor& wanted, const Tensor& got, const std::string& wha
 
 /// Calls the function three times, eager and compiled, expects equal results, leaves and gradients, and
 /// returns the names of the program's steps.
-std::vector<std::string> steps_of(const Function& function, const CompileOptions& options = kDeclared,
+std::vector<std::string> steps_of(const LinearFunction& function, const CompileOptions& options = kDeclared,
                                   Device device = kCpu, DType dtype = DType::f32) {
-  World eager(device, dtype), compiled(device, dtype);
+  LinearWorld eager(device, dtype), compiled(device, dtype);
   CompiledFunction step([&](std::span<const Tensor> arguments) { return function(compiled, arguments[0]); },
                         options);
   for (int call = 0; call < 3; ++call) {
@@ -172,7 +171,7 @@ TEST(LinearFusion, OfReluAgrees) {
 }
 
 TEST(LinearFusion, OfUpdatesWithWeightDecayAgrees) {
-  auto steps = steps_of([](World& world, const Tensor& rows) {
+  auto steps = steps_of([](LinearWorld& world, const Tensor& rows) {
     auto results = perceptron(world, rows);
     world.decaying->step();
     return results;
@@ -181,7 +180,7 @@ TEST(LinearFusion, OfUpdatesWithWeightDecayAgrees) {
 }
 
 TEST(LinearFusion, NotOfAnUpdateBehindAWriteIntoItsOperand) {
-  auto steps = steps_of([](World& world, const Tensor&) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor&) -> std::vector<Tensor> {
     world.drop_gradients();
     Tensor loss = head(world, relu(linear(world.captured, world.w, world.b)));
     loss.backward();
@@ -203,7 +202,7 @@ TEST(LinearFusion, OfPoolingAgrees) {
 }
 
 TEST(LinearFusion, OfTwoReadersOfAPoolAgrees) {
-  auto steps = steps_of([](World& world, const Tensor&) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor&) -> std::vector<Tensor> {
     world.drop_gradients();
     Tensor images = integers({6, 2, 11, 11}, 5).set_requires_grad();
     Tensor y = relu(max_pool2d(conv2d(images * 1.0, world.kernel, {}, {.stride = 2})));
@@ -216,7 +215,7 @@ TEST(LinearFusion, OfTwoReadersOfAPoolAgrees) {
 }
 
 TEST(LinearFusion, OfReluOnRowsOfABatchAgrees) {
-  auto steps = steps_of([](World& world, const Tensor& rows) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor& rows) -> std::vector<Tensor> {
     world.drop_gradients();
     Tensor hidden = relu(linear(reshape(rows, {2, 3, 12}), world.w, world.b));
     Tensor loss = sum(linear(hidden, world.v) * reshape(world.scale, {2, 3, 4}));
@@ -227,7 +226,7 @@ TEST(LinearFusion, OfReluOnRowsOfABatchAgrees) {
 }
 
 TEST(LinearFusion, LetsNaNThroughAsReluDoes) {
-  auto with_nan = [](World& world, const Tensor& rows) {
+  auto with_nan = [](LinearWorld& world, const Tensor& rows) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     Tensor spoiled = concat({slice(rows, 0, 0, 5), full({1, 12}, nan)}, 0);
     return perceptron(world, spoiled);
@@ -254,7 +253,7 @@ TEST(LinearFusion, NotWhereNothingIsFused) {
 }
 
 TEST(LinearFusion, NotWithoutRelu) {
-  auto steps = steps_of([](World& world, const Tensor&) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor&) -> std::vector<Tensor> {
     world.drop_gradients();
     Tensor loss = head(world, linear(flatten(pooled(world)), world.w, world.b));
     loss.backward();
@@ -266,7 +265,7 @@ TEST(LinearFusion, NotWithoutRelu) {
 }
 
 TEST(LinearFusion, NotWhereTheGradientIsReadElsewhere) {
-  auto steps = steps_of([](World& world, const Tensor& rows) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor& rows) -> std::vector<Tensor> {
     world.drop_gradients();
     Tensor hidden = relu(linear(rows, world.w, world.b));
     Tensor loss = head(world, hidden) + sum(hidden);  // the two gradients of hidden are added
@@ -278,7 +277,7 @@ TEST(LinearFusion, NotWhereTheGradientIsReadElsewhere) {
 }
 
 TEST(LinearFusion, NotWhereTheGradientIsReturned) {
-  auto steps = steps_of([](World& world, const Tensor& rows) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor& rows) -> std::vector<Tensor> {
     world.drop_gradients();
     NoGrad no_grad;
     Tensor hidden = relu(linear(rows, world.w, world.b));
@@ -290,7 +289,7 @@ TEST(LinearFusion, NotWhereTheGradientIsReturned) {
 
 /// y may be negative here, and is written between.
 TEST(LinearFusion, NotByAnythingButTheResultOfARelu) {
-  auto steps = steps_of([](World& world, const Tensor& rows) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor& rows) -> std::vector<Tensor> {
     NoGrad no_grad;
     Tensor y = linear(rows, world.w, world.b), z = relu(linear(rows, world.w, world.b));
     Tensor first = relu_gradient(y, matmul(world.scale, world.v));
@@ -303,7 +302,7 @@ TEST(LinearFusion, NotByAnythingButTheResultOfARelu) {
 }
 
 TEST(LinearFusion, NotWhereTwoReluGradientsReadIt) {
-  auto steps = steps_of([](World& world, const Tensor& rows) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor& rows) -> std::vector<Tensor> {
     NoGrad no_grad;
     Tensor y = relu(linear(rows, world.w, world.b)), z = relu(linear(rows * 2.0, world.w));
     Tensor gradient = matmul(world.scale, world.v);
@@ -313,7 +312,7 @@ TEST(LinearFusion, NotWhereTwoReluGradientsReadIt) {
 }
 
 TEST(LinearFusion, NotByAResultThatIsMadeLater) {
-  auto steps = steps_of([](World& world, const Tensor& rows) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor& rows) -> std::vector<Tensor> {
     NoGrad no_grad;
     Tensor gradient = matmul(world.scale, world.v);
     return {relu_gradient(relu(linear(rows, world.w, world.b)), gradient)};
@@ -322,7 +321,7 @@ TEST(LinearFusion, NotByAResultThatIsMadeLater) {
 }
 
 TEST(LinearFusion, NotInAnotherOrderOfElements) {
-  auto steps = steps_of([](World& world, const Tensor& rows) -> std::vector<Tensor> {
+  auto steps = steps_of([](LinearWorld& world, const Tensor& rows) -> std::vector<Tensor> {
     NoGrad no_grad;
     Tensor y = relu(linear(slice(rows, 0, 0, 5), world.w, world.b));  // [5, 5]
     Tensor gradient = matmul(slice(world.scale, 0, 0, 5), world.v);
@@ -343,8 +342,8 @@ TEST(LinearFusion, NotOfOpsWhoseVariantTheUserNames) {
 }
 
 /// Two layers and SGD; what comes `between` the gradients and the update is the test's.
-Function training(const std::function<Tensor(World&, const Tensor&)>& between) {
-  return [=](World& world, const Tensor& rows) -> std::vector<Tensor> {
+LinearFunction training(const std::function<Tensor(LinearWorld&, const Tensor&)>& between) {
+  return [=](LinearWorld& world, const Tensor& rows) -> std::vector<Tensor> {
     auto results = perceptron(world, rows);
     if (between) {
       NoGrad no_grad;
@@ -363,13 +362,13 @@ std::vector<size_t> places_of(const std::vector<std::string>& steps, const std::
 }
 
 TEST(EarlyUpdates, PassStepsThatHaveNothingToDoWithThem) {
-  auto steps = steps_of(training([](World&, const Tensor& rows) { return exp(rows * 0.0); }));
+  auto steps = steps_of(training([](LinearWorld&, const Tensor& rows) { return exp(rows * 0.0); }));
   EXPECT_EQ(count_of(steps, "linear_sgd_update"), 2);
   EXPECT_LT(places_of(steps, "linear_sgd_update").back(), places_of(steps, "pointwise_chain").back());
 }
 
 TEST(EarlyUpdates, StayBehindReadersOfTheParameters) {
-  auto steps = steps_of(training([](World& world, const Tensor&) { return exp(world.w * 0.0); }));
+  auto steps = steps_of(training([](LinearWorld& world, const Tensor&) { return exp(world.w * 0.0); }));
   const auto updates = places_of(steps, "linear_sgd_update");
   ASSERT_EQ(updates.size(), 2u);
   const size_t reader = places_of(steps, "pointwise_chain").back();
@@ -378,7 +377,7 @@ TEST(EarlyUpdates, StayBehindReadersOfTheParameters) {
 }
 
 TEST(EarlyUpdates, StayBehindWritersOfTheParameters) {
-  steps_of(training([](World& world, const Tensor&) {
+  steps_of(training([](LinearWorld& world, const Tensor&) {
     copy_into(world.v.detach(), world.v.detach() * 2.0);
     return world.v + 0.0;
   }));
@@ -386,7 +385,7 @@ TEST(EarlyUpdates, StayBehindWritersOfTheParameters) {
 
 /// A failing label takes the whole step back, though it comes between the gradients and the update.
 TEST(EarlyUpdates, StayBehindWhatMayFail) {
-  World world;
+  LinearWorld world;
   auto step = compile(
       [&](Tensor rows, Tensor labels) {
         perceptron(world, rows);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "tests/call_without_memory.h"
+#include "tests/compile/options.h"
+#include "tests/random_tensor.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
@@ -26,13 +28,6 @@
 namespace treadle {
 namespace {
 
-const CompileOptions kUnfused{.measure = false, .fuse = false}, kFused{.measure = false};
-
-Tensor random(const Shape& shape, uint64_t seed, Device device = kCpu) {
-  Generator generator(seed);
-  return to(rand(shape, DType::f32, kCpu, generator) - 0.5, device);
-}
-
 bool runs(const Program& program, const std::string& variant) {
   for (const ProgramStep& step : program.steps)
     if (step.variant->name == variant) return true;
@@ -40,7 +35,7 @@ bool runs(const Program& program, const std::string& variant) {
 }
 
 TEST(Placement, VariantsForAlignedArgumentsRunOnNoOthers) {
-  const Tensor memory = random({66}, 1, kSimt);
+  const Tensor memory = random_tensor({66}, 1, kSimt);
   const Tensor aligned = slice(memory, 0, 0, 64), shifted = slice(memory, 0, 1, 65);
   for (bool aligned_first : {true, false}) {
     auto f = compile([](Tensor x) { return x * x; }, kUnfused);
@@ -54,7 +49,7 @@ TEST(Placement, VariantsForAlignedArgumentsRunOnNoOthers) {
 }
 
 TEST(Placement, ArgumentsThatNoVariantLooksAtShareAProgram) {
-  const Tensor memory = random({66}, 1);
+  const Tensor memory = random_tensor({66}, 1);
   auto f = compile([](Tensor x) { return x * x; }, kUnfused);
   for (int64_t i : {0, 1, 2}) {
     const Tensor x = slice(memory, 0, i, 64 + i);
@@ -65,8 +60,8 @@ TEST(Placement, ArgumentsThatNoVariantLooksAtShareAProgram) {
 
 /// Gradients that a leaf has from before lie anywhere, too.
 TEST(Placement, VariantsForAlignedGradientsRunOnNoOthers) {
-  Tensor w = random({64}, 2, kSimt).set_requires_grad();
-  const Tensor memory = random({66}, 3, kSimt);
+  Tensor w = random_tensor({64}, 2, kSimt).set_requires_grad();
+  const Tensor memory = random_tensor({66}, 3, kSimt);
   auto f = compile([&] { return w.grad() * w.grad(); }, kUnfused);
   for (int64_t i : {0, 1, 0, 1}) {
     w.set_grad(slice(memory, 0, i, 64 + i));
@@ -107,15 +102,15 @@ TEST(Placement, ChoicesLookAtAddressesModuloSixteenAlone) {
 }
 
 /// A layer's weight, trained inside, and a tensor that is written.
-struct World {
-  Tensor w = random({6, 6}, 3).detach().set_requires_grad();
-  Tensor kept = random({6, 6}, 4);
-  Tensor other = random({6, 6}, 5);
+struct PlacedWorld {
+  Tensor w = random_tensor({6, 6}, 3).detach().set_requires_grad();
+  Tensor kept = random_tensor({6, 6}, 4);
+  Tensor other = random_tensor({6, 6}, 5);
   std::shared_ptr<Sgd> sgd = std::make_shared<Sgd>(std::vector<NamedTensor>{{"w", w}}, 0.1);
 };
 
-using Function = std::function<std::vector<Tensor>(World&, const Tensor&)>;
-using Argument = std::function<Tensor(World&)>;
+using PlacedFunction = std::function<std::vector<Tensor>(PlacedWorld&, const Tensor&)>;
+using Argument = std::function<Tensor(PlacedWorld&)>;
 
 void expect_bits(const Tensor& wanted, const Tensor& got, const std::string& what) {
   EXPECT_EQ(wanted.to_doubles(), got.to_doubles()) << what;
@@ -123,10 +118,10 @@ void expect_bits(const Tensor& wanted, const Tensor& got, const std::string& wha
 
 /// Calls with each of the arguments in turn, twice over: the same bits as eager calls, where nothing is
 /// fused, and nearly them where something is.
-void expect_agreement(const Function& function, const std::vector<Argument>& arguments,
+void expect_agreement(const PlacedFunction& function, const std::vector<Argument>& arguments,
                       size_t most_programs) {
-  for (const CompileOptions& options : {kUnfused, kFused}) {
-    World eager, compiled;
+  for (const CompileOptions& options : {kUnfused, kDeclared}) {
+    PlacedWorld eager, compiled;
     CompiledFunction step([&](std::span<const Tensor> list) { return function(compiled, list[0]); }, options);
     for (size_t i = 0; i < 3 * arguments.size(); ++i) {
       const std::string where = fmt::format("{} call {}", options.fuse ? "fused" : "unfused", i);
@@ -140,12 +135,12 @@ void expect_agreement(const Function& function, const std::vector<Argument>& arg
   }
 }
 
-const Argument kOther = [](World& world) { return world.other; };
-const Argument kWeight = [](World& world) { return world.w.detach(); };
-const Argument kTransposedWeight = [](World& world) { return transpose(world.w.detach(), 0, 1); };
-const Argument kKept = [](World& world) { return world.kept; };
+const Argument kOther = [](PlacedWorld& world) { return world.other; };
+const Argument kWeight = [](PlacedWorld& world) { return world.w.detach(); };
+const Argument kTransposedWeight = [](PlacedWorld& world) { return transpose(world.w.detach(), 0, 1); };
+const Argument kKept = [](PlacedWorld& world) { return world.kept; };
 
-std::vector<Tensor> training_step(World& world, const Tensor& x) {
+std::vector<Tensor> training_step(PlacedWorld& world, const Tensor& x) {
   world.sgd->zero_grad();
   Tensor loss = sum(linear(x, world.w));
   loss.backward();
@@ -160,7 +155,7 @@ TEST(Placement, AnArgumentMayBeAParameterThatIsTrained) {
 }
 
 TEST(Placement, AnArgumentMayBeWrittenAsACapturedTensor) {
-  auto function = [](World& world, const Tensor& x) -> std::vector<Tensor> {
+  auto function = [](PlacedWorld& world, const Tensor& x) -> std::vector<Tensor> {
     NoGrad no_grad;
     const Tensor before = x + 1.0;
     copy_into(world.kept, world.kept * 0.5);
@@ -171,13 +166,17 @@ TEST(Placement, AnArgumentMayBeWrittenAsACapturedTensor) {
 }
 
 TEST(Placement, AGradientFromBeforeMayLieInWhatIsWritten) {
-  auto function = [](World& world, const Tensor& x) -> std::vector<Tensor> {
+  auto function = [](PlacedWorld& world, const Tensor& x) -> std::vector<Tensor> {
     NoGrad no_grad;
     copy_into(world.kept, world.kept * 0.5);
     return {world.w.grad() + x};
   };
-  const Argument with_own_gradient = [](World& world) { return world.w.set_grad(world.other), world.other; };
-  const Argument with_kept_gradient = [](World& world) { return world.w.set_grad(world.kept), world.other; };
+  const Argument with_own_gradient = [](PlacedWorld& world) {
+    return world.w.set_grad(world.other), world.other;
+  };
+  const Argument with_kept_gradient = [](PlacedWorld& world) {
+    return world.w.set_grad(world.kept), world.other;
+  };
   expect_agreement(function, {with_own_gradient, with_kept_gradient}, 3);
 }
 
@@ -187,9 +186,9 @@ TEST(Placement, ProgramsServeAnyNumberOfThreadsSetLater) {
     ~Threads() { set_num_threads(before); }
   } threads;
   auto model = make_model("fashion_cnn", 3);
-  const Tensor x = random({9, 1, 28, 28}, 6);
+  const Tensor x = random_tensor({9, 1, 28, 28}, 6);
   set_num_threads(2);
-  auto predict = compile([&](Tensor images) { return (*model)(images); }, kFused);
+  auto predict = compile([&](Tensor images) { return (*model)(images); }, kDeclared);
   NoGrad no_grad;
   const auto wanted = predict(x).to_vector<float>();
   for (int count : {1, 7, 2, 3}) {

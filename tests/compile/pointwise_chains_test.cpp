@@ -20,10 +20,8 @@
 namespace treadle {
 namespace {
 
-using Function = std::function<std::vector<Tensor>(const Tensor&)>;
+using ChainFunction = std::function<std::vector<Tensor>(const Tensor&)>;
 using Names = std::vector<std::string>;
-
-constexpr Device kSimtDevice{DeviceKind::simt, 0};
 
 Tensor numbers(const Shape& shape, uint64_t seed = 1, Device device = kCpu, DType dtype = DType::f32) {
   Generator generator(seed);
@@ -31,7 +29,7 @@ Tensor numbers(const Shape& shape, uint64_t seed = 1, Device device = kCpu, DTyp
 }
 
 /// The steps of the program of `function`, which gives the bits of the eager call.
-Names steps_of(const Function& function, const Tensor& x) {
+Names steps_of(const ChainFunction& function, const Tensor& x) {
   CompiledFunction compiled([&](std::span<const Tensor> given) { return function(given[0]); },
                             {.measure = false});
   for (int replay = 0; replay < 3; ++replay) {
@@ -54,7 +52,7 @@ Tensor gelu_by_parts(const Tensor& x) {
 }
 
 TEST(PointwiseChains, OneStepForAnExpression) {
-  for (Device device : {kCpu, kSimtDevice})
+  for (Device device : {kCpu, kSimt})
     for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
       EXPECT_EQ(steps_of([](const Tensor& x) { return std::vector{gelu_by_parts(x)}; },
                          numbers({7, 311}, 1, device, dtype)),
@@ -63,11 +61,11 @@ TEST(PointwiseChains, OneStepForAnExpression) {
 }
 
 TEST(PointwiseChains, OfEveryKindOfOp) {
-  const Function function = [](const Tensor& x) {
+  const ChainFunction function = [](const Tensor& x) {
     const Tensor y = leaky_relu(x, 0.25) - softplus(x, 2);
     return std::vector{where(greater(y, 0), clamp(y, -0.5, 0.75), maximum(-x, y) / 3.0)};
   };
-  for (Device device : {kCpu, kSimtDevice})
+  for (Device device : {kCpu, kSimt})
     EXPECT_EQ(steps_of(function, numbers({3, 2, 4, 5}, 2, device)), kOneChain) << to_string(device);
 }
 
@@ -80,7 +78,7 @@ TEST(PointwiseChains, InTheLayoutOfTheImages) {
 TEST(PointwiseChains, OfGradients) {
   Tensor leaf = numbers({5, 40}, 4).set_requires_grad();
   const Tensor dy = numbers({5, 40}, 3);
-  const Function function = [&](const Tensor& x) {
+  const ChainFunction function = [&](const Tensor& x) {
     leaf.set_grad({});
     gelu_by_parts(leaf * x).backward(dy);
     return std::vector{leaf.grad()};
@@ -114,7 +112,7 @@ TEST(PointwiseChains, NothingIsComputedTwice) {
 }
 
 TEST(PointwiseChains, NotAcrossAWriteIntoAnOperand) {
-  const Function function = [](const Tensor& x) {
+  const ChainFunction function = [](const Tensor& x) {
     Tensor memory = clone(x);
     const Tensor y = exp(memory);
     copy_into(memory, x + 1.0);
@@ -138,7 +136,7 @@ TEST(PointwiseChains, NotOfIntegers) {
 
 /// A kernel's arguments hold so many steps and inputs: longer expressions are several chains.
 TEST(PointwiseChains, LongOnesAreSeveral) {
-  const Function function = [](const Tensor& x) {
+  const ChainFunction function = [](const Tensor& x) {
     Tensor y = x;
     for (int i = 0; i < 40; ++i) y = y * (1.0 - i / 64.0) + 0.125;
     return std::vector{y};

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/compile/names_of_steps.h"
+#include "tests/compile/options.h"
 #include "treadle/compile/compile.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
@@ -11,8 +12,6 @@
 
 namespace treadle {
 namespace {
-
-const CompileOptions kDeclared{.measure = false};
 
 std::vector<std::string> steps_of(const CompiledFunction& function) {
   return names_of_steps(*function.programs().back().program);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/compile/options.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -24,8 +25,6 @@
 
 namespace treadle {
 namespace {
-
-const CompileOptions kUnfused{.measure = false, .fuse = false};
 
 /// Twice as much in training, and a running sum, as of a normalisation.
 class Doubling final : public Module {

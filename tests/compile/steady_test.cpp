@@ -90,10 +90,10 @@ Batch batch(const Shape& image, uint64_t number) {
   return {images, classes};
 }
 
-struct Training {
+struct SteadyTraining {
   std::shared_ptr<Module> model;
   std::unique_ptr<Optimizer> optimizer;
-  Training(const std::string& name, const std::string& rule, double rate)
+  SteadyTraining(const std::string& name, const std::string& rule, double rate)
       : model(make_model(name, 7)), optimizer(make_optimizer(rule, model->named_parameters(), rate)) {}
   Tensor operator()(const Tensor& images, const Tensor& labels) {
     optimizer->zero_grad();
@@ -115,12 +115,12 @@ std::ostream& operator<<(std::ostream& out, const Case& one) {
 class Models : public ::testing::TestWithParam<Case> {
  protected:
   static Shape image() { return {1, 28, 28}; }
-  static Training make() { return {GetParam().model, GetParam().optimizer, GetParam().rate}; }
+  static SteadyTraining make() { return {GetParam().model, GetParam().optimizer, GetParam().rate}; }
 };
 
 /// A program of the ops that eager calls run, by the same variants.
 TEST_P(Models, TwoHundredStepsHaveTheBitsOfEagerOnes) {
-  Training eager = make(), compiled = make();
+  SteadyTraining eager = make(), compiled = make();
   auto step = compile([&](Tensor x, Tensor y) { return compiled(x, y); }, {.measure = false, .fuse = false});
   for (uint64_t i = 0; i < kAgreeingSteps; ++i) {
     auto [images, labels] = batch(image(), i);
@@ -134,7 +134,7 @@ TEST_P(Models, TwoHundredStepsHaveTheBitsOfEagerOnes) {
 /// Slots of the optimiser and parameters, in double.
 struct State {
   std::map<std::string, std::vector<double>> numbers;
-  explicit State(const Training& training) {
+  explicit State(const SteadyTraining& training) {
     for (auto& [name, tensor] : training.optimizer->state()) numbers[name] = tensor.to_doubles();
     for (auto& [name, tensor] : training.model->named_parameters()) numbers[name] = tensor.to_doubles();
   }
@@ -212,7 +212,7 @@ class UpdateCheck {
 /// Steps from equal states along an eager run: trajectories themselves are chaotic. Eager and compiled ones
 /// are each compared with the network in double.
 TEST_P(Models, FusedAndMeasuredStepsRoundAsDerived) {
-  Training eager = make(), compiled = make();
+  SteadyTraining eager = make(), compiled = make();
   auto step = compile([&](Tensor x, Tensor y) { return compiled(x, y); });
   NetworkBounds bounds(stages_of(GetParam().model), largest_growth());
   for (uint64_t i = 0; i < kAgreeingSteps; ++i) {
@@ -260,7 +260,7 @@ uint64_t allocations(int calls, uint64_t* news, F&& call) {
 }
 
 TEST_P(Models, ReplaysAllocateNothing) {
-  Training training = make();
+  SteadyTraining training = make();
   auto step = compile([&](Tensor x, Tensor y) { return training(x, y); });
   auto predict = compile([&](Tensor x) { return (*training.model)(x); });
   auto [images, labels] = batch(image(), 1);
@@ -277,7 +277,7 @@ TEST_P(Models, ReplaysOfOurOwnKernelsAllocateNothingAtAll) {
     Own() { settings().own_engine_only = true; }
     ~Own() { settings().own_engine_only = false; }
   } own;
-  Training training = make();
+  SteadyTraining training = make();
   auto step = compile([&](Tensor x, Tensor y) { return training(x, y); });
   auto [images, labels] = batch(image(), 1);
   uint64_t news = 0;

@@ -10,7 +10,7 @@ std::string record(char label, char pixel) {
   return std::string(1, label) + std::string(kCifarPixels, pixel);
 }
 
-void expect_refused(const std::string& bytes, std::initializer_list<std::string_view> parts) {
+void expect_archive_refused(const std::string& bytes, std::initializer_list<std::string_view> parts) {
   expect_error<FormatError>([&] { parse_cifar10(bytes_of(bytes), "x.bin"); }, parts);
 }
 
@@ -37,14 +37,14 @@ TEST(Cifar, ReadsFiles) {
 }
 
 TEST(Cifar, RefusesOtherSizes) {
-  expect_refused("", {"x.bin", "0 bytes", "3073"});
-  expect_refused(record(1, 'x').substr(1), {"3072 bytes", "3073"});
-  expect_refused(record(1, 'x') + "y", {"3074 bytes", "3073"});
+  expect_archive_refused("", {"x.bin", "0 bytes", "3073"});
+  expect_archive_refused(record(1, 'x').substr(1), {"3072 bytes", "3073"});
+  expect_archive_refused(record(1, 'x') + "y", {"3074 bytes", "3073"});
 }
 
 TEST(Cifar, RefusesLabelsAboveNine) {
-  expect_refused(record(9, 'x') + record(10, 'x'), {"record 1 has label 10", "0 to 9"});
-  expect_refused(record('\xff', 'x'), {"record 0 has label 255"});
+  expect_archive_refused(record(9, 'x') + record(10, 'x'), {"record 1 has label 10", "0 to 9"});
+  expect_archive_refused(record('\xff', 'x'), {"record 0 has label 255"});
 }
 
 }  // namespace

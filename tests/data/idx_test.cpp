@@ -9,7 +9,7 @@
 namespace treadle {
 namespace {
 
-void expect_refused(const std::string& bytes, std::initializer_list<std::string_view> parts) {
+void expect_idx_refused(const std::string& bytes, std::initializer_list<std::string_view> parts) {
   expect_error<FormatError>([&] { parse_idx(bytes_of(bytes), "x.idx"); }, parts);
   expect_error<FormatError>([&] { parse_idx(bytes_of(bytes), "x.idx"); }, {"x.idx: "});
 }
@@ -41,33 +41,34 @@ TEST(Idx, ReadsEmptyArrays) {
 }
 
 TEST(Idx, RefusesWrongMagic) {
-  expect_refused("", {"4 more bytes are needed, 0 are left"});
-  expect_refused(std::string("\0\0\x08", 3), {"3 are left"});
-  expect_refused("PK\x03\x04", {"0x50 0x4b", "two zeros"});
-  expect_refused(std::string("\0K\x08\x01", 4), {"0x00 0x4b", "two zeros"});
-  expect_refused(std::string("\0\0\x0d\x01\0\0\0\0", 8), {"0x0d", "unsigned bytes"});
-  expect_refused(std::string("\0\0\x08\0", 4), {"0 axes, 1 to 8"});
-  expect_refused(std::string("\0\0\x08\x09", 4), {"9 axes, 1 to 8"});
-  expect_refused(std::string("\0\0\x08\xff", 4), {"255 axes"});
+  expect_idx_refused("", {"4 more bytes are needed, 0 are left"});
+  expect_idx_refused(std::string("\0\0\x08", 3), {"3 are left"});
+  expect_idx_refused("PK\x03\x04", {"0x50 0x4b", "two zeros"});
+  expect_idx_refused(std::string("\0K\x08\x01", 4), {"0x00 0x4b", "two zeros"});
+  expect_idx_refused(std::string("\0\0\x0d\x01\0\0\0\0", 8), {"0x0d", "unsigned bytes"});
+  expect_idx_refused(std::string("\0\0\x08\0", 4), {"0 axes, 1 to 8"});
+  expect_idx_refused(std::string("\0\0\x08\x09", 4), {"9 axes, 1 to 8"});
+  expect_idx_refused(std::string("\0\0\x08\xff", 4), {"255 axes"});
 }
 
 TEST(Idx, RefusesShapesThatDoNotFitTheFile) {
-  expect_refused(std::string("\0\0\x08\x01\x01\x02\x03\x04", 8), {"[16909060]"});  // 0x01020304
+  expect_idx_refused(std::string("\0\0\x08\x01\x01\x02\x03\x04", 8), {"[16909060]"});  // 0x01020304
   std::string bytes = idx_bytes({5, 4});
-  expect_refused(bytes.substr(0, 9), {"4 more bytes are needed, 1 are left"});
-  expect_refused(bytes.substr(0, bytes.size() - 1), {"20 more bytes are needed, 19 are left"});
-  expect_refused(bytes + "x", {"1 bytes follow the last value"});
-  expect_refused(idx_header({60000, 28, 28}), {"[60000, 28, 28] needs 47040000 bytes", "no more than 16"});
+  expect_idx_refused(bytes.substr(0, 9), {"4 more bytes are needed, 1 are left"});
+  expect_idx_refused(bytes.substr(0, bytes.size() - 1), {"20 more bytes are needed, 19 are left"});
+  expect_idx_refused(bytes + "x", {"1 bytes follow the last value"});
+  expect_idx_refused(idx_header({60000, 28, 28}),
+                     {"[60000, 28, 28] needs 47040000 bytes", "no more than 16"});
 }
 
 TEST(Idx, RefusesShapesThatOverflow) {
   constexpr uint32_t kMost = 0xffffffff;
-  expect_refused(idx_header({kMost, kMost}),
-                 {"[4294967295, 4294967295] is larger than the limit of 4294967296"});
-  expect_refused(idx_header({kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost}),
-                 {"larger than the limit"});
-  expect_refused(idx_header({1u << 31, 1u << 31, 4}), {"larger than the limit"});
-  expect_refused(idx_header({0, kMost, kMost, kMost}), {"larger than the limit"});
+  expect_idx_refused(idx_header({kMost, kMost}),
+                     {"[4294967295, 4294967295] is larger than the limit of 4294967296"});
+  expect_idx_refused(idx_header({kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost}),
+                     {"larger than the limit"});
+  expect_idx_refused(idx_header({1u << 31, 1u << 31, 4}), {"larger than the limit"});
+  expect_idx_refused(idx_header({0, kMost, kMost, kMost}), {"larger than the limit"});
 }
 
 TEST(Idx, RefusesGzipCutAnywhere) {
@@ -75,23 +76,23 @@ TEST(Idx, RefusesGzipCutAnywhere) {
   for (size_t length = 0; length < packed.size(); ++length)
     EXPECT_THROW(parse_idx(bytes_of(packed.substr(0, length))), FormatError)
         << length << " of " << packed.size();
-  expect_refused(packed.substr(0, packed.size() - 3), {"cut short"});
+  expect_idx_refused(packed.substr(0, packed.size() - 3), {"cut short"});
 }
 
 TEST(Idx, RefusesDamagedGzip) {
   std::string packed = gzip(idx_bytes({50, 20}));
   std::string damaged = packed;
   damaged[packed.size() - 6] ^= 1;  // in the CRC
-  expect_refused(damaged, {"gzip stream is damaged", "incorrect data check"});
+  expect_idx_refused(damaged, {"gzip stream is damaged", "incorrect data check"});
   damaged = packed;
   damaged[2] = 0;
-  expect_refused(damaged, {"gzip stream is damaged", "unknown compression method"});
+  expect_idx_refused(damaged, {"gzip stream is damaged", "unknown compression method"});
 }
 
 TEST(Idx, RefusesBytesBehindTheValuesInGzip) {
-  expect_refused(gzip(idx_bytes({5}) + "x"), {"unpacked bytes follow"});
-  expect_refused(gzip(idx_bytes({5})) + "xyz", {"3 bytes follow the gzip stream", "no gzip member"});
-  expect_refused(gzip(idx_bytes({5, 5}).substr(0, 30)), {"25 more bytes are needed", "ends after 18"});
+  expect_idx_refused(gzip(idx_bytes({5}) + "x"), {"unpacked bytes follow"});
+  expect_idx_refused(gzip(idx_bytes({5})) + "xyz", {"3 bytes follow the gzip stream", "no gzip member"});
+  expect_idx_refused(gzip(idx_bytes({5, 5}).substr(0, 30)), {"25 more bytes are needed", "ends after 18"});
 }
 
 /// The bytes in members of `size` unpacked bytes each.
@@ -117,13 +118,13 @@ TEST(Idx, RefusesMembersThatAreCutOrDamaged) {
   EXPECT_EQ(parse_idx(bytes_of(first + second)).values.size(), 1000u);
   for (size_t length = 0; length < second.size(); ++length)
     EXPECT_THROW(parse_idx(bytes_of(first + second.substr(0, length))), FormatError) << length;
-  expect_refused(first + second.substr(0, 1), {"cut short"});
-  expect_refused(first + second.substr(0, second.size() - 1), {"cut short"});
+  expect_idx_refused(first + second.substr(0, 1), {"cut short"});
+  expect_idx_refused(first + second.substr(0, second.size() - 1), {"cut short"});
   std::string damaged = first;
   damaged[first.size() - 6] ^= 1;  // in the first member's CRC
-  expect_refused(damaged + second, {"incorrect data check"});
-  expect_refused(first + second + gzip("x"), {"unpacked bytes follow"});
-  expect_refused(first + second + std::string("\0\0\x1fx", 4), {"2 bytes follow the gzip stream"});
+  expect_idx_refused(damaged + second, {"incorrect data check"});
+  expect_idx_refused(first + second + gzip("x"), {"unpacked bytes follow"});
+  expect_idx_refused(first + second + std::string("\0\0\x1fx", 4), {"2 bytes follow the gzip stream"});
 }
 
 /// The private memory of this process.
@@ -153,8 +154,8 @@ TEST(Idx, GzipBombsAreNotUnpacked) {
   std::string bomb = gzip(idx_header({5}) + std::string(size_t(64) << 20, '\0'));
   std::string claim = gzip(idx_header({60000, 200, 200}));
   MemoryLimit limit(rlim_t(16) << 20);
-  expect_refused(bomb, {"unpacked bytes follow"});
-  expect_refused(claim, {"needs 2400000000 bytes", "can hold no more than"});
+  expect_idx_refused(bomb, {"unpacked bytes follow"});
+  expect_idx_refused(claim, {"needs 2400000000 bytes", "can hold no more than"});
 }
 
 }  // namespace

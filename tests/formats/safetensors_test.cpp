@@ -20,14 +20,14 @@ std::string file_with(std::string_view header, size_t data_bytes) {
   return file.append(data_bytes, '\0');
 }
 
-void expect_refused(const std::string& file, std::initializer_list<std::string_view> parts) {
+void expect_file_refused(const std::string& file, std::initializer_list<std::string_view> parts) {
   expect_error<FormatError>([&] { parse_safetensors(bytes_of(file), "x.safetensors"); }, parts);
   expect_error<FormatError>([&] { parse_safetensors(bytes_of(file), "x.safetensors"); }, {"x.safetensors: "});
 }
 
 void expect_header_refused(std::string_view header, size_t data_bytes,
                            std::initializer_list<std::string_view> parts) {
-  expect_refused(file_with(header, data_bytes), parts);
+  expect_file_refused(file_with(header, data_bytes), parts);
 }
 
 std::vector<SafetensorsEntry> one_of_each_dtype() {
@@ -113,13 +113,13 @@ TEST(Safetensors, ReadsAFileWrittenByHand) {
 }
 
 TEST(Safetensors, RefusesLengthsBeyondTheFile) {
-  expect_refused("", {"0 bytes", "begins with 8"});
-  expect_refused("1234567", {"7 bytes"});
-  expect_refused(std::string(8, '\xff'), {"claims 18446744073709551615 bytes", "0 are left"});
+  expect_file_refused("", {"0 bytes", "begins with 8"});
+  expect_file_refused("1234567", {"7 bytes"});
+  expect_file_refused(std::string(8, '\xff'), {"claims 18446744073709551615 bytes", "0 are left"});
   std::string cut = file_with("{}", 0);
   cut.pop_back();
-  expect_refused(cut, {"claims 2 bytes, 1 are left"});
-  expect_refused(file_with("", 0), {"does not begin with '{'"});
+  expect_file_refused(cut, {"claims 2 bytes, 1 are left"});
+  expect_file_refused(file_with("", 0), {"does not begin with '{'"});
 }
 
 TEST(Safetensors, RefusesHeadersThatAreNotJson) {
@@ -207,7 +207,7 @@ TEST(Safetensors, RefusesGapsAndOverlaps) {
 TEST(Safetensors, RefusesBoolsThatAreNone) {
   std::string file = file_with(R"({"a":{"dtype":"BOOL","shape":[2],"data_offsets":[0,2]}})", 2);
   file.back() = 2;
-  expect_refused(file, {"'a' is BOOL", "element 1"});
+  expect_file_refused(file, {"'a' is BOOL", "element 1"});
 }
 
 TEST(Safetensors, NamesInMessagesAreCutAndPrintable) {

@@ -17,14 +17,14 @@ namespace treadle {
 namespace {
 
 /// A weight, a mean and a count, as batch normalisation has them.
-class Parts final : public Module {
+class MixedParts final : public Module {
  public:
-  Parts() {
+  MixedParts() {
     register_parameter("weight", rand({2, 3}));
     register_buffer("mean", rand({3}));
     register_buffer("count", Tensor::from(std::vector<int64_t>{7}, {1}));
   }
-  std::string describe() const override { return "Parts"; }
+  std::string describe() const override { return "MixedParts"; }
 
  protected:
   Tensor forward(const Tensor& x) override { return x * parameters()[0] + named_buffers()[0].tensor; }
@@ -32,7 +32,7 @@ class Parts final : public Module {
 
 TEST(ModuleDType, FloatsAreConvertedAndIntegersStay) {
   for (DType dtype : {DType::f64, DType::f16, DType::bf16}) {
-    Parts parts;
+    MixedParts parts;
     const Tensor weight = parts.parameters()[0], before = cast(weight.detach(), dtype);
     parts.to(dtype);
     EXPECT_EQ(weight.dtype(), dtype) << name_of(dtype);  // whoever holds the tensor holds the new one
@@ -45,7 +45,7 @@ TEST(ModuleDType, FloatsAreConvertedAndIntegersStay) {
 }
 
 TEST(ModuleDType, OnlyFloatsAreTaken) {
-  Parts parts;
+  MixedParts parts;
   for (DType dtype : {DType::i64, DType::u8, DType::boolean}) EXPECT_THROW(parts.to(dtype), DTypeError);
   EXPECT_EQ(parts.parameters()[0].dtype(), DType::f32);
 }

@@ -1,5 +1,6 @@
 /// What conv2d_max_pool2d refuses, the layouts it gives, and what it chooses where several places are right.
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
+#include "tests/ops/noise.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,8 @@ Options with_pool(Pair kernel, Pair stride = 0, Pads padding = 0) {
   return options;
 }
 
-std::string message_of(const Tensor& x, const Tensor& w, const Tensor& b = {}, const Options& options = {}) {
+std::string block_message(const Tensor& x, const Tensor& w, const Tensor& b = {},
+                          const Options& options = {}) {
   try {
     conv2d_max_pool2d(x, w, b, options);
   } catch (const ShapeError& error) {
@@ -35,20 +37,20 @@ std::string message_of(const Tensor& x, const Tensor& w, const Tensor& b = {}, c
 
 TEST(Conv2dMaxPool2d, RefusesWhatDoesNotFit) {
   const Tensor x = Tensor::zeros({2, 3, 8, 8}), w = Tensor::zeros({5, 3, 3, 3});
-  const std::string message = message_of(x, Tensor::zeros({5, 4, 3, 3}));
+  const std::string message = block_message(x, Tensor::zeros({5, 4, 3, 3}));
   EXPECT_NE(message.find("[2, 3, 8, 8]"), std::string::npos) << message;
   EXPECT_NE(message.find("[5, 4, 3, 3]"), std::string::npos) << message;
-  EXPECT_NE(message_of(x, w, Tensor::zeros({4})), "");
-  EXPECT_NE(message_of(x, w, {}, with_pool(7)), "");
-  EXPECT_NE(message_of(x, w, {}, with_pool(2, 2, 2)), "");
-  EXPECT_NE(message_of(x, w, {}, with_pool(0)), "");
+  EXPECT_NE(block_message(x, w, Tensor::zeros({4})), "");
+  EXPECT_NE(block_message(x, w, {}, with_pool(7)), "");
+  EXPECT_NE(block_message(x, w, {}, with_pool(2, 2, 2)), "");
+  EXPECT_NE(block_message(x, w, {}, with_pool(0)), "");
   EXPECT_THROW(conv2d_max_pool2d(x, Tensor::zeros({5, 3, 3, 3}, DType::f64)), DTypeError);
 }
 
 TEST(Conv2dMaxPool2d, WindowsHoldAtMost254Places) {
   const Tensor x = Tensor::zeros({1, 1, 16, 16}), w = Tensor::zeros({1, 1, 1, 1});
-  EXPECT_EQ(message_of(x, w, {}, with_pool({16, 15})), "");
-  EXPECT_NE(message_of(x, w, {}, with_pool(16)).find("254"), std::string::npos);
+  EXPECT_EQ(block_message(x, w, {}, with_pool({16, 15})), "");
+  EXPECT_NE(block_message(x, w, {}, with_pool(16)).find("254"), std::string::npos);
 }
 
 TEST(Conv2dMaxPool2d, GradientsRefuseWhatDoesNotFit) {
@@ -120,20 +122,6 @@ TEST_P(Conv2dMaxPool2dVariant, NanPropagates) {
     EXPECT_TRUE(std::isnan(pooled(pixels, {}).y.to_doubles()[0])) << place;
     EXPECT_EQ(pooled(pixels, {}).choice.to_doubles()[0], kNoChoice) << place;
   }
-}
-
-Tensor noise(const Shape& shape) {
-  Tensor tensor = Tensor::zeros(shape);
-  uint32_t state = 7;
-  for (int64_t i = 0; i < shape.numel(); ++i) {
-    state = state * 1664525u + 1013904223u;
-    tensor.data<float>()[i] = float(state >> 8) * 0x1p-23f - 1;
-  }
-  return tensor;
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return std::memcmp(a.raw(), b.raw(), size_t(a.numel()) * size_of(a.dtype())) == 0;
 }
 
 TEST_P(Conv2dMaxPool2dVariant, ThreadsDoNotChangeTheBits) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/ops/noise.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/select.h"
@@ -33,15 +34,6 @@ std::map<std::string, std::string> all(const char* variant) {
   return variants;
 }
 
-Tensor noise(const Shape& shape, uint32_t state = 7) {
-  Tensor tensor = Tensor::zeros(shape);
-  for (int64_t i = 0; i < shape.numel(); ++i) {
-    state = state * 1664525u + 1013904223u;
-    tensor.data<float>()[i] = float(state >> 8) * 0x1p-23f - 1;
-  }
-  return tensor;
-}
-
 /// y, choice, dx, dw, db.
 std::vector<Tensor> results(const Tensor& x, const Tensor& w, const Tensor& b,
                             const Conv2dMaxPool2dOptions& options) {
@@ -54,10 +46,6 @@ std::vector<Tensor> results(const Tensor& x, const Tensor& w, const Tensor& b,
   const auto [dw, db] =
       conv2d_max_pool2d_weight_gradient(x, dy, choice, {options, {w.shape()[2], w.shape()[3]}});
   return {y, choice, dx, dw, db};
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return std::memcmp(a.raw(), b.raw(), size_t(a.numel()) * size_of(a.dtype())) == 0;
 }
 
 void expect_near(const Tensor& a, const Tensor& b, double tolerance, const char* what) {

@@ -8,8 +8,8 @@
 namespace treadle {
 namespace {
 
-std::string message_of(const Tensor& x, const Tensor& w, const Tensor& b = {},
-                       const Conv2dOptions& options = {}) {
+std::string conv2d_message(const Tensor& x, const Tensor& w, const Tensor& b = {},
+                           const Conv2dOptions& options = {}) {
   try {
     conv2d(x, w, b, options);
   } catch (const ShapeError& error) {
@@ -20,21 +20,21 @@ std::string message_of(const Tensor& x, const Tensor& w, const Tensor& b = {},
 
 TEST(Conv2d, NamesBothShapes) {
   Tensor x = Tensor::zeros({2, 3, 8, 8});
-  const std::string message = message_of(x, Tensor::zeros({5, 4, 3, 3}));
+  const std::string message = conv2d_message(x, Tensor::zeros({5, 4, 3, 3}));
   EXPECT_NE(message.find("[2, 3, 8, 8]"), std::string::npos) << message;
   EXPECT_NE(message.find("[5, 4, 3, 3]"), std::string::npos) << message;
 }
 
 TEST(Conv2d, RefusesWhatDoesNotFit) {
   Tensor x = Tensor::zeros({2, 4, 8, 8}), w = Tensor::zeros({6, 4, 3, 3});
-  EXPECT_NE(message_of(Tensor::zeros({4, 8, 8}), w), "");
-  EXPECT_NE(message_of(x, Tensor::zeros({6, 4, 9, 3})), "");
-  EXPECT_NE(message_of(x, w, Tensor::zeros({5})), "");
-  EXPECT_NE(message_of(x, w, {}, {.groups = 2}), "");
-  EXPECT_NE(message_of(x, Tensor::zeros({5, 2, 3, 3}), {}, {.groups = 2}), "");
-  EXPECT_NE(message_of(x, w, {}, {.stride = 0}), "");
-  EXPECT_NE(message_of(x, w, {}, {.dilation = {0, 1}}), "");
-  EXPECT_NE(message_of(x, w, {}, {.padding = {-1, 0, 0, 0}}), "");
+  EXPECT_NE(conv2d_message(Tensor::zeros({4, 8, 8}), w), "");
+  EXPECT_NE(conv2d_message(x, Tensor::zeros({6, 4, 9, 3})), "");
+  EXPECT_NE(conv2d_message(x, w, Tensor::zeros({5})), "");
+  EXPECT_NE(conv2d_message(x, w, {}, {.groups = 2}), "");
+  EXPECT_NE(conv2d_message(x, Tensor::zeros({5, 2, 3, 3}), {}, {.groups = 2}), "");
+  EXPECT_NE(conv2d_message(x, w, {}, {.stride = 0}), "");
+  EXPECT_NE(conv2d_message(x, w, {}, {.dilation = {0, 1}}), "");
+  EXPECT_NE(conv2d_message(x, w, {}, {.padding = {-1, 0, 0, 0}}), "");
   EXPECT_THROW(conv2d(x, Tensor::zeros({6, 4, 3, 3}, DType::f64)), DTypeError);
 }
 

@@ -1,6 +1,7 @@
 /// The products of a linear layer against double ones, for sizes around every block edge, on every
 /// instruction set this CPU has.
 #include "treadle/ops/matrix/cpu/linear_products.h"
+#include "tests/simd_targets.h"
 
 #include <gtest/gtest.h>
 #include <hwy/aligned_allocator.h>
@@ -273,15 +274,7 @@ TEST_P(LinearProducts, SmallestNumbersAreNotFlushed) {
   EXPECT_EQ(c.at(4, 5), 20 * kSmall);
 }
 
-/// One bit for each instruction set.
-std::vector<int64_t> targets() {
-  std::vector<int64_t> list;
-  for (int64_t rest = hwy::SupportedTargets() & HWY_TARGETS; rest != 0; rest &= rest - 1)
-    list.push_back(int64_t(rest & -rest));
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryTarget, LinearProducts, testing::ValuesIn(targets()),
+INSTANTIATE_TEST_SUITE_P(EveryTarget, LinearProducts, testing::ValuesIn(simd_targets()),
                          [](const auto& info) { return hwy::TargetName(info.param); });
 
 }  // namespace

@@ -2,6 +2,7 @@
 /// by powers of two, so that every sum is exact and results are compared for equality; on every instruction
 /// set this CPU has.
 #include "treadle/ops/matrix/cpu/listed_products.h"
+#include "tests/simd_targets.h"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -201,14 +202,7 @@ TEST_P(ListedProducts, NaNAndInfinityPropagate) {
   }
 }
 
-std::vector<int64_t> targets() {
-  std::vector<int64_t> list;
-  for (int64_t rest = hwy::SupportedTargets() & HWY_TARGETS; rest != 0; rest &= rest - 1)
-    list.push_back(rest & -rest);
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpu, ListedProducts, testing::ValuesIn(targets()),
+INSTANTIATE_TEST_SUITE_P(Cpu, ListedProducts, testing::ValuesIn(simd_targets()),
                          [](const auto& info) { return hwy::TargetName(info.param); });
 
 }  // namespace

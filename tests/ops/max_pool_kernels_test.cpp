@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/simd_targets.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/winograd_max_pool.h"
 
@@ -255,15 +256,7 @@ TEST_P(MaxPoolKernels, TiledAgreesWithDouble) {
     }
 }
 
-/// One bit for each instruction set.
-std::vector<int64_t> targets() {
-  std::vector<int64_t> list;
-  for (int64_t rest = hwy::SupportedTargets() & HWY_TARGETS; rest != 0; rest &= rest - 1)
-    list.push_back(int64_t(rest & -rest));
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryTarget, MaxPoolKernels, testing::ValuesIn(targets()),
+INSTANTIATE_TEST_SUITE_P(EveryTarget, MaxPoolKernels, testing::ValuesIn(simd_targets()),
                          [](const auto& info) { return hwy::TargetName(info.param); });
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/simd_targets.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
@@ -239,15 +240,7 @@ TEST_P(PooledGradient, DoesNotDependOnTheNumberOfThreads) {
     }
 }
 
-std::vector<int64_t> targets() {
-  hwy::SetSupportedTargetsForTest(0);
-  std::vector<int64_t> each;
-  for (int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1)
-    each.push_back(left & -left);
-  return each;
-}
-
-INSTANTIATE_TEST_SUITE_P(Targets, PooledGradient, testing::ValuesIn(targets()),
+INSTANTIATE_TEST_SUITE_P(Targets, PooledGradient, testing::ValuesIn(simd_targets()),
                          [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
 
 }  // namespace

@@ -26,7 +26,7 @@ namespace treadle {
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLeast = std::numeric_limits<int64_t>::min();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr Device kThirdCpu{DeviceKind::cpu, 3};
 
 Tensor matrix() { return Tensor::from({1, 2, 3, 4, 5, 6}, {2, 3}); }
@@ -127,8 +127,8 @@ TEST(WorstValues, FillAndRanges) {
       refused<ValueError>("step 0", {"arange", "steps of 0"}, [] { arange(0, 5, 0); }),
       refused<ValueError>("away", {"from 5 to 0"}, [] { arange(5, 0, 1); }),
       refused<ValueError>("NaN", {"nan"}, [] { arange(NAN, 5); }),
-      refused<ValueError>("infinite end", {"inf"}, [] { arange(0, kInfinity); }),
-      refused<ValueError>("infinite step", {"inf"}, [] { arange(0, 1, kInfinity); }),
+      refused<ValueError>("infinite end", {"inf"}, [] { arange(0, kInfinite); }),
+      refused<ValueError>("infinite step", {"inf"}, [] { arange(0, 1, kInfinite); }),
       refused<ValueError>("endless", {"arange"}, [] { arange(0, 1, 1e-300); }),
       refused<ValueError>("beyond u8", {"arange", "299", "u8"}, [] { arange(0, 300, 1, DType::u8); }),
       refused<ValueError>("below u8", {"arange", "-1", "u8"}, [] { arange(-1, 3, 1, DType::u8); }),
@@ -144,12 +144,12 @@ TEST(WorstValues, Random) {
   expect_refused({
       refused<ValueError>("uniform backwards", {"1", "0"}, [&] { uniform_(x, 1, 0); }),
       refused<ValueError>("uniform NaN", {"nan"}, [&] { uniform_(x, NAN, 1); }),
-      refused<ValueError>("uniform infinite", {"inf"}, [&] { uniform_(x, 0, kInfinity); }),
+      refused<ValueError>("uniform infinite", {"inf"}, [&] { uniform_(x, 0, kInfinite); }),
       refused<ValueError>("uniform too wide", {"1e+308"}, [&] { uniform_(x, -1e308, 1e308); }),
       refused<DTypeError>("uniform integers", {"uniform", "i64"}, [&] { uniform_(integers); }),
       refused<ValueError>("normal", {"-1"}, [&] { normal_(x, 0, -1); }),
       refused<ValueError>("normal NaN", {"nan"}, [&] { normal_(x, 0, NAN); }),
-      refused<ValueError>("normal mean", {"inf"}, [&] { normal_(x, kInfinity, 1); }),
+      refused<ValueError>("normal mean", {"inf"}, [&] { normal_(x, kInfinite, 1); }),
       refused<ValueError>("bernoulli", {"1.5"}, [&] { bernoulli_(x, 1.5); }),
       refused<ValueError>("bernoulli NaN", {"nan"}, [&] { bernoulli_(x, NAN); }),
       refused<ShapeError>("rand", {"[-1]"}, [] { rand({-1}); }),
@@ -263,7 +263,7 @@ TEST(Clamp, BoundsThatCrossOrAreNoNumbers) {
     EXPECT_TRUE(std::isnan(crossed[4]));
     for (float value : values(NAN, 1)) EXPECT_TRUE(std::isnan(value));
     for (float value : values(0, NAN)) EXPECT_TRUE(std::isnan(value));
-    EXPECT_EQ(values(-kInfinity, 1)[3], 1);
+    EXPECT_EQ(values(-kInfinite, 1)[3], 1);
   }
 }
 

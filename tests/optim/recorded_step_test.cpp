@@ -1,6 +1,7 @@
 /// Optimizer steps in a compiled function: the replays give the bits of eager steps.
 #include <gtest/gtest.h>
 
+#include "tests/compile/options.h"
 #include "tests/goldens/golden_numbers.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
@@ -12,8 +13,6 @@
 
 namespace treadle {
 namespace {
-
-const CompileOptions kDeclared{.measure = false};
 
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(std::vector<NamedTensor>)>;
 

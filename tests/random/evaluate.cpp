@@ -44,7 +44,7 @@ std::vector<Tensor> parameters_of(const Program& program, const std::vector<Tens
   return parameters;
 }
 
-void add(Evaluation& evaluation, const Tensor& x, std::string name) {
+void add_values(Evaluation& evaluation, const Tensor& x, std::string name) {
   evaluation.tensors.push_back(x.to_doubles());
   evaluation.shapes.push_back(x.shape());
   evaluation.names.push_back(std::move(name));
@@ -55,11 +55,11 @@ Evaluation evaluation_of(const Program& program, const std::vector<Tensor>& resu
                          const std::vector<Tensor>& parameters) {
   Evaluation evaluation;
   for (size_t i = 0; i < results.size(); ++i)
-    add(evaluation, results[i], fmt::format("value {}", program.results[i]));
+    add_values(evaluation, results[i], fmt::format("value {}", program.results[i]));
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Tensor gradient = parameters[i].grad();
-    add(evaluation, gradient.defined() ? gradient : Tensor::zeros(parameters[i].shape()),
-        fmt::format("gradient of parameter {}", i));
+    add_values(evaluation, gradient.defined() ? gradient : Tensor::zeros(parameters[i].shape()),
+               fmt::format("gradient of parameter {}", i));
   }
   return evaluation;
 }

@@ -1,6 +1,7 @@
 /// The float matrix product against a double one, for sizes around every block edge, on every instruction set
 /// this CPU has.
 #include "treadle/simd/gemm.h"
+#include "tests/simd_targets.h"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -82,15 +83,7 @@ TEST_P(Gemm, EmptyResult) {
   gemm(false, false, 4, 0, 4, nullptr, 4, nullptr, 0, nullptr, 0, false);
 }
 
-/// One bit for each instruction set.
-std::vector<int64_t> targets() {
-  std::vector<int64_t> list;
-  for (int64_t rest = hwy::SupportedTargets() & HWY_TARGETS; rest != 0; rest &= rest - 1)
-    list.push_back(int64_t(rest & -rest));
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryTarget, Gemm, testing::ValuesIn(targets()),
+INSTANTIATE_TEST_SUITE_P(EveryTarget, Gemm, testing::ValuesIn(simd_targets()),
                          [](const auto& info) { return hwy::TargetName(info.param); });
 
 }  // namespace

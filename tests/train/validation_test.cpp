@@ -10,7 +10,7 @@
 namespace treadle {
 namespace {
 
-constexpr double kRate = 1e-4;
+constexpr double kValidatedRate = 1e-4;
 constexpr int64_t kEpochs = 4;
 
 /// Validation images with the label of another quarter: the better a model is, the worse it is on them.
@@ -36,10 +36,10 @@ class Validation : public testing::Test {
 
   FitResult train(ClassifierOptions o) {
     model_ = make_model("mlp", 5);
-    Adam optimizer(model_->named_parameters(), kRate);
+    Adam optimizer(model_->named_parameters(), kValidatedRate);
     RunFolder folder(folder_.path());
     o.folder = &folder;
-    return fit_classifier(*model_, optimizer, Schedule::constant(kRate), data_, o);
+    return fit_classifier(*model_, optimizer, Schedule::constant(kValidatedRate), data_, o);
   }
 
   FitResult resume(ClassifierOptions o) {
