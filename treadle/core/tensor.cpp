@@ -59,7 +59,8 @@ Storage::~Storage() {
 
 Tensor Tensor::symbolic(const Shape& shape, const Strides& strides, DType dtype, Device device,
                         const char* origin) {
-  size_t bytes = std::max(bytes_of(shape, dtype), size_t(reach(shape, strides)) * size_of(dtype));
+  const size_t dense = bytes_of(shape, dtype);  // first: it refuses what reach() would overflow on
+  const size_t bytes = std::max(dense, size_t(reach(shape, strides)) * size_of(dtype));
   return tensor_over(make_intrusive<Storage>(device, bytes, origin), shape, strides, dtype);
 }
 
