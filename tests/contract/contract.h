@@ -15,6 +15,9 @@ namespace treadle::contract {
 /// Counts checks and keeps the messages of those that failed.
 class Tally {
  public:
+  /// `once`: calls are not repeated to compare their results.
+  explicit Tally(bool once = false) : once_(once) {}
+  bool once() const { return once_; }
   void passed(const std::string& kind, Device device) { ++counts_[{kind, to_string(device)}]; }
   void failed(const std::string& message);
   bool ok() const { return failures_ == 0; }
@@ -26,6 +29,7 @@ class Tally {
   const std::map<std::string, int>& variants() const { return variants_; }
 
  private:
+  bool once_;
   std::map<std::pair<std::string, std::string>, int64_t> counts_;
   std::map<std::string, int> variants_;
   int failures_ = 0;
