@@ -1,8 +1,10 @@
 #include "cli/train_config.h"
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <locale>
+#include <map>
 #include <sstream>
 
 #include "treadle/core/parallel_for.h"
@@ -11,32 +13,38 @@
 namespace treadle::cli {
 namespace {
 
-void insert(toml::table& config, const std::string& name, const std::vector<std::string>& words) {
-  toml::array list;
-  for (const std::string& word : words) list.push_back(word);
-  config.insert(name, std::move(list));
-}
-void insert(toml::table& config, const std::string& name, uint64_t value) {
-  config.insert(name, int64_t(value));
-}
 template <class Value>
-void insert(toml::table& config, const std::string& name, const Value& value) {
-  config.insert(name, value);
+std::string text_of(const Value& value) {
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << toml::value(value);
+  return text.str();
+}
+/// The shortest digits that give the number back: the library writes 17.
+std::string text_of(double value) {
+  std::string digits = fmt::format("{}", value);
+  return digits.find_first_not_of("-0123456789") == std::string::npos ? digits + ".0" : digits;
+}
+std::string text_of(uint64_t value) { return text_of(int64_t(value)); }
+std::string text_of(const std::vector<std::string>& words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back(text_of(word));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
 }  // namespace
 
 std::string config_text(const TrainOptions& options, Device device) {
-  toml::table config{{"model", options.model}, {"treadle", version()}};
+  std::map<std::string, std::string> config{{"model", text_of(options.model)},
+                                            {"treadle", text_of(std::string(version()))}};
   TrainOptions actual = options;
   actual.device = to_string(device), actual.threads = num_threads();
   for (const ProgramOption& option : described(actual))
     if (option.traits.kept != Kept::no)
-      std::visit([&](const auto* value) { insert(config, option.name, *value); }, option.target);
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  text << config << "\n";
-  return text.str();
+      std::visit([&](const auto* value) { config.emplace(option.name, text_of(*value)); }, option.target);
+  std::string text;
+  for (const auto& [name, value] : config) text += fmt::format("{} = {}\n", name, value);
+  return text;
 }
 
 }  // namespace treadle::cli

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <optional>
+
 #include "cli/bench/op_case.h"
 #include "cli/bench/timing.h"
 #include "cli/command.h"
@@ -33,6 +35,21 @@ struct OpBench : RunSettings {
 /// Filters stay row-major, as parameters are.
 bool is_image(const Shape& shape) { return shape.rank() == 4 && shape[2] > 3; }
 
+/// Of those whose inputs are all of the dtype asked for.
+TestCase largest_test_case(const Op& op) {
+  std::optional<TestCase> largest;
+  int64_t most = -1;
+  for (const TestCase& candidate : op.cases()) {
+    int64_t elements = 0;
+    bool plain = true;
+    for (const TestInput& input : candidate.inputs)
+      elements += input.shape.numel(), plain &= input.dtype.empty() && input.defined;
+    if (plain && elements > most) most = elements, largest = candidate;
+  }
+  require<ValueError>(largest.has_value(), "{} has no case that can be timed alone", op.name);
+  return *largest;
+}
+
 std::vector<OpCase> prepare(const Op& op, DType dtype, Device device) {
   std::vector<OpCase> prepared;
   for (const BenchCase& sized : op.bench_cases ? op.bench_cases(device.kind) : std::vector<BenchCase>{}) {
@@ -42,22 +59,59 @@ std::vector<OpCase> prepare(const Op& op, DType dtype, Device device) {
     prepared.push_back(std::move(entry));
   }
   if (!prepared.empty()) return prepared;
-  const TestCase* largest = nullptr;
-  int64_t most = -1;
-  auto cases = op.cases();
-  for (const TestCase& candidate : cases) {
-    int64_t elements = 0;
-    bool plain = true;
-    for (const TestInput& input : candidate.inputs)
-      elements += input.shape.numel(), plain &= input.dtype.empty() && input.defined;
-    if (plain && elements > most) most = elements, largest = &candidate;
-  }
-  require<ValueError>(largest != nullptr, "{} has no case that can be timed alone", op.name);
-  OpCase entry{"test case '" + largest->label + "'", {}, largest->attributes};
-  for (const TestInput& input : largest->inputs)
+  const TestCase largest = largest_test_case(op);
+  OpCase entry{"test case '" + largest.label + "'", {}, largest.attributes};
+  for (const TestInput& input : largest.inputs)
     entry.inputs.push_back(random_input(input.shape, dtype, device, false));
-  prepared.push_back(std::move(entry));
-  return prepared;
+  return {std::move(entry)};
+}
+
+struct Timing {
+  std::string label, variant;
+  std::vector<double> seconds;
+  double median() const { return quantile(seconds, 0.5); }
+  double fast() const { return quantile(seconds, 0.1); }
+};
+
+/// Of every variant that takes the call, or of the one that was chosen for the op.
+void time_variants(const Op& op, const OpCase& entry, Device device, double seconds,
+                   std::vector<Timing>& timings) {
+  const auto chosen = settings().variants;
+  const auto only = chosen.find(op.name);
+  auto work = [&] {
+    apply(op, entry.inputs, entry.attributes);
+    runtime(device).synchronize();
+  };
+  for (const Variant* taken : variants_for(op, entry, device)) {
+    const std::string variant = taken->name;
+    if (only != chosen.end() && only->second != variant) continue;
+    settings().variants[op.name] = variant;
+    time_repeatedly(work, 0, 2);
+    timings.push_back({entry.label, variant, time_repeatedly(work, seconds, 5)});
+  }
+  settings().variants = chosen;
+}
+
+Json json_of(const OpBench& bench, Device device, const std::vector<Timing>& timings) {
+  std::vector<Json> list;
+  for (const Timing& timing : timings)
+    list.push_back({{"op", bench.op},
+                    {"case", timing.label},
+                    {"variant", timing.variant},
+                    {"dtype", bench.dtype},
+                    {"device", to_string(device)},
+                    {"seconds_median", timing.median()},
+                    {"seconds_p10", timing.fast()},
+                    {"runs", timing.seconds.size()}});
+  return {{"timings", list}};
+}
+
+std::string table_of(const std::vector<Timing>& timings) {
+  std::vector<std::vector<std::string>> rows{{"case", "variant", "median", "p10", "runs"}};
+  for (const Timing& timing : timings)
+    rows.push_back({timing.label, timing.variant, fmt::format("{:.1f} µs", 1e6 * timing.median()),
+                    fmt::format("{:.1f} µs", 1e6 * timing.fast()), std::to_string(timing.seconds.size())});
+  return table(rows, {2, 3, 4});
 }
 
 int run(const OpBench& bench) {
@@ -69,38 +123,13 @@ int run(const OpBench& bench) {
   require<ValueError>(op.dtypes.contains(dtype), "{} does not take {}; `treadle ops {}` lists what it takes",
                       op.name, bench.dtype, op.name);
   NoGrad no_grad;
-  std::vector<std::vector<std::string>> rows{{"case", "variant", "median", "p10", "runs"}};
-  std::vector<Json> list;
-  auto chosen = settings().variants;
-  for (const OpCase& entry : prepare(op, dtype, device)) {
-    for (const Variant* taken : variants_for(op, entry, device)) {
-      const std::string variant = taken->name;
-      if (chosen.count(op.name) && chosen[op.name] != variant) continue;
-      settings().variants[op.name] = variant;
-      auto work = [&] {
-        apply(op, entry.inputs, entry.attributes);
-        runtime(device).synchronize();
-      };
-      time_repeatedly(work, 0, 2);
-      auto seconds = time_repeatedly(work, bench.seconds, 5);
-      double median = quantile(seconds, 0.5), fast = quantile(seconds, 0.1);
-      rows.push_back({entry.label, variant, fmt::format("{:.1f} µs", 1e6 * median),
-                      fmt::format("{:.1f} µs", 1e6 * fast), std::to_string(seconds.size())});
-      list.push_back({{"op", op.name},
-                      {"case", entry.label},
-                      {"variant", variant},
-                      {"dtype", bench.dtype},
-                      {"device", to_string(device)},
-                      {"seconds_median", median},
-                      {"seconds_p10", fast},
-                      {"runs", seconds.size()}});
-    }
-  }
-  settings().variants = chosen;
+  std::vector<Timing> timings;
+  for (const OpCase& entry : prepare(op, dtype, device))
+    time_variants(op, entry, device, bench.seconds, timings);
   if (bench.json)
-    print_json(Json{{"timings", list}});
+    print_json(json_of(bench, device, timings));
   else
-    fmt::print("{} on {}, {}\n{}", op.name, to_string(device), bench.dtype, table(rows, {2, 3, 4}));
+    fmt::print("{} on {}, {}\n{}", op.name, to_string(device), bench.dtype, table_of(timings));
   return kSuccess;
 }
 

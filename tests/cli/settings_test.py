@@ -61,6 +61,7 @@ class Config(SettingsTest):
         self.assertEqual(first.returncode, 0, first.stderr)
         config = self.config()
         self.assertEqual({name: config[name] for name in CHOSEN}, CHOSEN)
+        self.assertIn("\nlearning_rate = 0.02\n", (self.run_folder / "config.toml").read_text())  # not 0.020000000000000001
         told = {name: value for name, value in config.items() if name not in ("run", "treadle", "model", "data")}
         again = last_json(self.train(*words_for(told), model=config["model"]))
         self.assertEqual(again["losses"], last_json(first)["losses"])

@@ -19,9 +19,13 @@ namespace treadle::goldens {
 
 using Json = nlohmann::json;
 
-/// tests/goldens/PATH.json
-inline Json contents(const std::string& path) {
-  return Json::parse(std::ifstream(TREADLE_SOURCE_DIR "/tests/goldens/" + path + ".json"));
+/// tests/goldens/PATH.json, kept: of a temporary, a loop over a part would outlive the whole.
+inline const Json& contents(const std::string& path) {
+  static std::map<std::string, Json> kept;
+  Json& file = kept[path];
+  if (file.is_null())
+    file = Json::parse(std::ifstream(TREADLE_SOURCE_DIR "/tests/goldens/" + path + ".json"));
+  return file;
 }
 
 /// What the files of a folder are called, without ".json".

@@ -11,7 +11,7 @@ TEST(Hash, EqualsTheRecordedNumbers) {
 }
 
 TEST(Schedules, Cosine) {
-  const Json golden = contents("goldens")["cosine_schedule"];
+  const Json& golden = contents("goldens")["cosine_schedule"];
   Schedule schedule = Schedule::cosine(golden["base"], golden["T_max"]);
   for (size_t t = 0; t < golden["learning_rates"].size(); ++t)
     EXPECT_NEAR(schedule.at(int64_t(t)), golden["learning_rates"][t].get<double>(), 1e-15);

@@ -52,7 +52,7 @@ class Models : public testing::TestWithParam<std::string> {
     }
   }
 
-  const Json golden = contents("models/" + GetParam());
+  const Json& golden = contents("models/" + GetParam());
   const double terms = golden["terms"];
   const std::shared_ptr<Module> model = make_model(GetParam());
   Sgd optimizer{model->named_parameters(), 0.05};

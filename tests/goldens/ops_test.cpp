@@ -84,7 +84,7 @@ class Case {
 class Ops : public testing::TestWithParam<std::string> {};
 
 TEST_P(Ops, EqualPyTorch) {
-  const Json golden = contents("ops/" + GetParam());
+  const Json& golden = contents("ops/" + GetParam());
   for (const Json& record : golden.at("cases")) {
     for (Device device : {kCpu, kSimt}) {
       SCOPED_TRACE(record["pytorch"].get<std::string>() + " on " + to_string(device));

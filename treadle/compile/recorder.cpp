@@ -130,27 +130,28 @@ void Recorder::copy_constants(std::vector<Tensor>& results) {
     if (is_constant(slot.now)) slot.now = clone(slot.now);
 }
 
+void Recorder::require_writable(const Op& op, const Tensor& tensor) {
+  const Kind kind = graph().buffers()[size_t(buffer_of(tensor))].kind;
+  writes_gradients_ |= kind == Kind::gradient;
+  require<RecordingError>(kind != Kind::input,
+                          "{} writes into an argument of a compiled function {}: clone() it, or capture the "
+                          "tensor instead of passing it",
+                          op.name, tensor.shape());
+  require<RecordingError>(kind != Kind::constant,
+                          "{} writes into a tensor that a compiled function makes from numbers {}: a replay "
+                          "would find what the last one left; make the tensor outside of the function, or "
+                          "with an op such as full()",
+                          op.name, tensor.shape());
+}
+
 std::vector<Tensor> Recorder::results_of(const Op& op, const std::vector<Tensor>& inputs,
                                          const Attributes& attributes) {
   std::vector<Tensor> results;
-  if (!op.mutates.empty()) {
-    for (int index : mutated_inputs(op, int(inputs.size()))) {
-      const int number = buffer_of(inputs[index]);
-      const Kind kind = graph().buffers()[size_t(number)].kind;
-      writes_gradients_ |= kind == Kind::gradient;
-      require<RecordingError>(
-          kind != Kind::constant && kind != Kind::input, "{} writes into {} {}: {}", op.name,
-          kind == Kind::input ? "an argument of a compiled function"
-                              : "a tensor that a compiled function makes from numbers",
-          inputs[index].shape(),
-          kind == Kind::input
-              ? "clone() it, or capture the tensor instead of passing it"
-              : "a replay would find what the last one left; make the tensor outside of the function, or "
-                "with an op such as full()");
-      results.push_back(inputs[index]);
-    }
-    return results;
+  for (int index : mutated_inputs(op, int(inputs.size()))) {
+    require_writable(op, inputs[index]);
+    results.push_back(inputs[index]);
   }
+  if (!results.empty()) return results;
   if (op.direct) {
     require<RecordingError>(
         !op.changes_device,

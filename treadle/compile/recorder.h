@@ -156,6 +156,8 @@ class Recorder final : public Recording {
   Tensor stand_in(const IntrusivePtr<AutogradState>& leaf, const Tensor& gradient);
   int add_buffer(GraphBuffer buffer);
   int add_buffer(GraphBuffer::Kind kind, const IntrusivePtr<Storage>& storage, int number = 0);
+  /// Throws RecordingError when a replay could not write there.
+  void require_writable(const Op& op, const Tensor& tensor);
   std::vector<Tensor> results_of(const Op& op, const std::vector<Tensor>& inputs,
                                  const Attributes& attributes);
   std::vector<int> leaf_gradients(std::vector<IntrusivePtr<AutogradState>>& leaves);

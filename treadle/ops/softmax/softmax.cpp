@@ -16,17 +16,25 @@ void check_axis(const char* op, const Shape& shape, const Attributes& attributes
   if (shape.rank() > 0 || (axis != 0 && axis != -1)) normalize_axis(axis, shape.rank(), op);
 }
 
+template <bool logarithm>
+constexpr const char* kName = logarithm ? "log_softmax" : "softmax";
+template <bool logarithm>
+constexpr const char* kGradientName = logarithm ? "log_softmax_gradient" : "softmax_gradient";
+
+template <bool logarithm>
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
-  check_axis("softmax", inputs[0].shape, attributes);
-  return {pointwise_output("softmax", inputs, inputs[0].dtype)};
+  check_axis(kName<logarithm>, inputs[0].shape, attributes);
+  return {pointwise_output(kName<logarithm>, inputs, inputs[0].dtype)};
 }
 
+template <bool logarithm>
 std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attributes) {
-  check_axis("softmax_gradient", inputs[0].shape, attributes);
-  require_same_dtype("softmax_gradient", inputs);
-  require<ShapeError>(inputs[0].shape == inputs[1].shape, "softmax_gradient: y has shape {}, dy {}",
-                      inputs[0].shape, inputs[1].shape);
-  return {pointwise_output("softmax_gradient", inputs, inputs[0].dtype)};
+  constexpr const char* name = kGradientName<logarithm>;
+  check_axis(name, inputs[0].shape, attributes);
+  require_same_dtype(name, inputs);
+  require<ShapeError>(inputs[0].shape == inputs[1].shape, "{}: y has shape {}, dy {}", name, inputs[0].shape,
+                      inputs[1].shape);
+  return {pointwise_output(name, inputs, inputs[0].dtype)};
 }
 
 /// Calls visit(index of a row's first element, stride, length) for every row of a row-major array.
@@ -75,7 +83,7 @@ std::vector<ReferenceTensor> gradient_reference(ReferenceInputs inputs, const At
 
 template <bool logarithm>
 std::vector<Tensor> gradient(const GradientContext& context) {
-  static const Op& op = op_named(logarithm ? "log_softmax_gradient" : "softmax_gradient");
+  static const Op& op = op_named(kGradientName<logarithm>);
   return apply(op, {context.output(0), context.upstream()}, context.attributes());
 }
 
@@ -127,8 +135,9 @@ std::vector<TestCase> cases() {
   return list;
 }
 
+template <bool logarithm>
 std::vector<RefusedCall> refused_calls() {
-  return {refuses<ShapeError>({{{2, 3}}}, {"softmax", "axis 2"}, Attributes::of(SoftmaxOptions{2}))};
+  return {refuses<ShapeError>({{{2, 3}}}, {kName<logarithm>, "axis 2"}, Attributes::of(SoftmaxOptions{2}))};
 }
 
 /// y as large as a softmax of that length may well have it, so that sums stay near 1.
@@ -151,23 +160,23 @@ std::vector<BenchCase> bench_cases(DeviceKind device) {
 }
 
 template <bool logarithm>
-void add_ops(Registry& registry, const char* name, const char* summary, const char* gradient_summary) {
-  registry.add({.name = name,
+void add_ops(Registry& registry, const char* summary, const char* gradient_summary) {
+  registry.add({.name = kName<logarithm>,
                 .summary = summary,
                 .options = &schema_of<SoftmaxOptions>(),
-                .infer = infer,
+                .infer = infer<logarithm>,
                 .reference = reference<logarithm>,
                 .gradient = gradient<logarithm>,
                 .saves = {{Saved::output, 0}},
                 .cases = cases,
-                .refused_calls = refused_calls,
+                .refused_calls = refused_calls<logarithm>,
                 .error = error,
                 .operations = for_each_output(5),
                 .bench_cases = bench_cases});
-  registry.add({.name = std::string(name) + "_gradient",
+  registry.add({.name = kGradientName<logarithm>,
                 .summary = gradient_summary,
                 .options = &schema_of<SoftmaxOptions>(),
-                .infer = infer_gradient,
+                .infer = infer_gradient<logarithm>,
                 .reference = gradient_reference<logarithm>,
                 .cases = gradient_cases<logarithm>,
                 .error = error,
@@ -179,8 +188,8 @@ void add_ops(Registry& registry, const char* name, const char* summary, const ch
 namespace ops {
 
 void register_softmax(Registry& registry) {
-  add_ops<false>(registry, "softmax", "y = e^x / Σ e^x along axis", "dx = y·(dy - Σ dy·y)");
-  add_ops<true>(registry, "log_softmax", "y = x - log Σ e^x along axis", "dx = dy - e^y · Σ dy");
+  add_ops<false>(registry, "y = e^x / Σ e^x along axis", "dx = y·(dy - Σ dy·y)");
+  add_ops<true>(registry, "y = x - log Σ e^x along axis", "dx = dy - e^y · Σ dy");
 }
 
 }  // namespace ops
