@@ -7,8 +7,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/ops/fill/fill.h"
 #include "treadle/ops/fill/fill_options.h"
-#include "treadle/ops/layout/cast.h"
-#include "treadle/ops/layout/cast_options.h"
+#include "treadle/ops/layer_norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/reduce/reduce_options.h"
@@ -18,8 +17,7 @@ namespace {
 
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   require_same_dtype("layer_norm", inputs);
-  const double epsilon = attributes.as<LayerNormOptions>().epsilon;
-  require<ValueError>(epsilon >= 0, "layer_norm: epsilon {} is negative or not a number", epsilon);
+  require_epsilon("layer_norm", attributes.as<LayerNormOptions>().epsilon);
   const Shape &x = inputs[0].shape, &w = inputs[1].shape;
   require<ShapeError>(x.rank() > 0, "layer_norm: x has no axis");
   require<ShapeError>(w == Shape{x[-1]}, "layer_norm: w has shape {}, x {} expects [{}]", w, x, x[-1]);
@@ -30,31 +28,21 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
 
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
   ReferenceTensor y = inputs[0];
-  const int64_t C = y.shape[-1];
+  const size_t C = size_t(y.shape[-1]);
   const bool has_bias = inputs.size() > 2 && inputs[2].defined;
-  for (size_t first = 0; first < y.values.size(); first += size_t(C)) {
-    double *row = &y.values[first], mean = 0, variance = 0;
-    for (int64_t c = 0; c < C; ++c) mean += row[c] / double(C);
-    for (int64_t c = 0; c < C; ++c) variance += (row[c] - mean) * (row[c] - mean) / double(C);
-    const double deviation = std::sqrt(variance + attributes.as<LayerNormOptions>().epsilon);
-    for (int64_t c = 0; c < C; ++c)
-      row[c] = (row[c] - mean) / deviation * inputs[1].values[c] + (has_bias ? inputs[2].values[c] : 0);
-  }
+  normalize_rows(y.values, y.shape[-1], attributes.as<LayerNormOptions>().epsilon);
+  for (size_t i = 0; i < y.values.size(); ++i)
+    y.values[i] = y.values[i] * inputs[1].values[i % C] + (has_bias ? inputs[2].values[i % C] : 0);
   return {y};
 }
 
-Tensor mean_of_rows(const Tensor& x) { return mean(x, {-1}, true); }
-
-/// With n = (x - mean) / σ and g = dy·w: dx = (g - mean(g) - n·mean(g·n)) / σ, dw = Σ dy·n, db = Σ dy.
+/// With n = (x - mean) / σ: the gradient of n is dy·w, dw = Σ dy·n, db = Σ dy.
 std::vector<Tensor> gradient(const GradientContext& context) {
-  const Tensor x = context.input(0), w = context.input(1), dy = context.upstream();
-  const Tensor centred = x - mean_of_rows(x);
-  const Tensor deviation =
-      sqrt(mean_of_rows(centred * centred) + context.options<LayerNormOptions>().epsilon);
-  const Tensor n = centred / deviation, g = dy * w;
+  const Tensor w = context.input(1), dy = context.upstream();
+  const NormalizedRows rows(context.input(0), context.options<LayerNormOptions>().epsilon);
   std::vector<Tensor> result(3);
-  if (context.needs(0)) result[0] = (g - mean_of_rows(g) - n * mean_of_rows(g * n)) / deviation;
-  if (context.needs(1)) result[1] = sum_to(dy * n, w.shape());
+  if (context.needs(0)) result[0] = rows.gradient(dy * w);
+  if (context.needs(1)) result[1] = sum_to(dy * rows.n(), w.shape());
   if (context.needs(2)) result[2] = sum_to(dy, w.shape());
   return result;
 }
@@ -85,14 +73,10 @@ void compose(const Composition& call) {
   const TensorView &x = call.input(0), &y = call.output();
   const TensorView b = call.has_input(2) ? call.input(2) : TensorView{};
   if (size_of(x.dtype) != 2) return compose_exactly(call, x, call.input(1), b, y);
-  auto as_f32 = [&](const TensorView& operand) {
-    const TensorView converted = call.scratch(operand.shape, DType::f32);
-    call.run(cast_op(), {operand}, {converted}, Attributes::of(CastOptions{DType::f32}));
-    return converted;
-  };
+  auto as_f32 = [&](const TensorView& operand) { return row_major(call, operand, DType::f32); };
   const TensorView exact = call.scratch(y.shape, DType::f32);
   compose_exactly(call, as_f32(x), as_f32(call.input(1)), b.defined() ? as_f32(b) : b, exact);
-  call.run(cast_op(), {exact}, {y}, Attributes::of(CastOptions{y.dtype}));
+  convert(call, exact, y);
 }
 
 std::vector<TestCase> cases() {
@@ -163,9 +147,13 @@ void register_layer_norm(Registry& registry) {
 
 }  // namespace ops
 
-Tensor layer_norm(const Tensor& x, const Tensor& w, const Tensor& b, const LayerNormOptions& options) {
+const Op& layer_norm_op() {
   static const Op& op = op_named("layer_norm");
-  return apply(op, {x, w, b}, Attributes::of(options))[0];
+  return op;
+}
+
+Tensor layer_norm(const Tensor& x, const Tensor& w, const Tensor& b, const LayerNormOptions& options) {
+  return apply(layer_norm_op(), {x, w, b}, Attributes::of(options))[0];
 }
 
 }  // namespace treadle

@@ -5,6 +5,8 @@
 
 namespace treadle {
 
+struct Op;
+
 struct LayerNormOptions {
   double epsilon = 1e-5;
   template <class Field>
@@ -18,5 +20,7 @@ struct LayerNormOptions {
 /// of rank 0 and operands that do not fit, ValueError for an ε that is negative or not a number.
 TREADLE_API Tensor layer_norm(const Tensor& x, const Tensor& w, const Tensor& b = {},
                               const LayerNormOptions& options = {});
+/// The op itself.
+TREADLE_API const Op& layer_norm_op();
 
 }  // namespace treadle

@@ -1,0 +1,67 @@
+/// What normalisations of rows have in common, in their declarations: the check of ε, the reference, the
+/// gradient, operands as their bodies need them.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "treadle/core/error.h"
+#include "treadle/graph/composition.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/cast_options.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
+
+namespace treadle {
+
+inline void require_epsilon(const char* op, double epsilon) {
+  require<ValueError>(epsilon >= 0, "{}: epsilon {} is negative or not a number", op, epsilon);
+}
+
+/// The reference: each row of `length` elements becomes (x - mean) / √(variance + ε).
+inline void normalize_rows(std::vector<double>& x, int64_t length, double epsilon) {
+  for (size_t first = 0; first < x.size(); first += size_t(length)) {
+    double *row = &x[first], mean = 0, variance = 0;
+    for (int64_t i = 0; i < length; ++i) mean += row[i] / double(length);
+    for (int64_t i = 0; i < length; ++i) variance += (row[i] - mean) * (row[i] - mean) / double(length);
+    const double deviation = std::sqrt(variance + epsilon);
+    for (int64_t i = 0; i < length; ++i) row[i] = (row[i] - mean) / deviation;
+  }
+}
+
+/// n = (x - mean) / σ along the last axis, σ = √(variance + ε).
+class NormalizedRows {
+ public:
+  NormalizedRows(const Tensor& x, double epsilon) {
+    const Tensor centred = x - mean_of_rows(x);
+    deviation_ = sqrt(mean_of_rows(centred * centred) + epsilon);
+    n_ = centred / deviation_;
+  }
+  const Tensor& n() const { return n_; }
+  /// dx = (dn - mean(dn) - n·mean(dn·n)) / σ.
+  Tensor gradient(const Tensor& dn) const {
+    return (dn - mean_of_rows(dn) - n_ * mean_of_rows(dn * n_)) / deviation_;
+  }
+
+ private:
+  static Tensor mean_of_rows(const Tensor& x) { return mean(x, {-1}, true); }
+
+  Tensor n_, deviation_;
+};
+
+/// Overwrites `target` by the elements of `source`, of any layouts and dtypes.
+inline void convert(const Composition& call, const TensorView& source, const TensorView& target) {
+  if (source.dtype == target.dtype) return call.run(copy_op(), {source}, {target});
+  call.run(cast_op(), {source}, {target}, Attributes::of(CastOptions{target.dtype}));
+}
+
+/// `operand` itself where it has that dtype and lies row-major, else such a copy.
+inline TensorView row_major(const Composition& call, const TensorView& operand, DType dtype) {
+  if (operand.dtype == dtype && operand.contiguous()) return operand;
+  const TensorView copied = call.scratch(operand.shape, dtype);
+  convert(call, operand, copied);
+  return copied;
+}
+
+}  // namespace treadle
