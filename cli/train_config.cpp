@@ -14,34 +14,34 @@ namespace treadle::cli {
 namespace {
 
 template <class Value>
-std::string text_of(const Value& value) {
+std::string toml_text(const Value& value) {
   std::ostringstream text;
   text.imbue(std::locale::classic());
   text << toml::value(value);
   return text.str();
 }
 /// The shortest digits that give the number back: the library writes 17.
-std::string text_of(double value) {
+std::string toml_text(double value) {
   std::string digits = fmt::format("{}", value);
   return digits.find_first_not_of("-0123456789") == std::string::npos ? digits + ".0" : digits;
 }
-std::string text_of(uint64_t value) { return text_of(int64_t(value)); }
-std::string text_of(const std::vector<std::string>& words) {
+std::string toml_text(uint64_t value) { return toml_text(int64_t(value)); }
+std::string toml_text(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
-  for (const std::string& word : words) quoted.push_back(text_of(word));
+  for (const std::string& word : words) quoted.push_back(toml_text(word));
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
 }  // namespace
 
 std::string config_text(const TrainOptions& options, Device device) {
-  std::map<std::string, std::string> config{{"model", text_of(options.model)},
-                                            {"treadle", text_of(std::string(version()))}};
+  std::map<std::string, std::string> config{{"model", toml_text(options.model)},
+                                            {"treadle", toml_text(std::string(version()))}};
   TrainOptions actual = options;
   actual.device = to_string(device), actual.threads = num_threads();
   for (const ProgramOption& option : described(actual))
     if (option.traits.kept != Kept::no)
-      std::visit([&](const auto* value) { config.emplace(option.name, text_of(*value)); }, option.target);
+      std::visit([&](const auto* value) { config.emplace(option.name, toml_text(*value)); }, option.target);
   std::string text;
   for (const auto& [name, value] : config) text += fmt::format("{} = {}\n", name, value);
   return text;

@@ -37,7 +37,7 @@ using TwoToOne = std::function<Tensor(Tensor, Tensor)>;
 std::atomic<int> fills{0};
 std::atomic<bool> next_fill_fails{false};
 
-std::vector<TensorSpec> like_the_first(Specs inputs, const Attributes&) { return {inputs[0]}; }
+std::vector<TensorSpec> spec_of_the_first(Specs inputs, const Attributes&) { return {inputs[0]}; }
 
 /// Copies input `which` to a kept block, and that to the output.
 template <DeviceKind kind>
@@ -62,7 +62,7 @@ void run_copy(const Call& call) {
 const Op& second_of_two() {
   static const Op op{.name = "second_of_two",
                      .summary = "b",
-                     .infer = like_the_first,
+                     .infer = spec_of_the_first,
                      .variants = {{"kept", DeviceKind::cpu, run_copy<DeviceKind::cpu, 1>},
                                   {"kept", DeviceKind::simt, run_copy<DeviceKind::simt, 1>}}};
   return op;
@@ -170,7 +170,7 @@ void write_and_fail(const Call& call) {
 TEST_F(Kept, FollowsAnUpdateThatFailed) {
   static const Op op{.name = "write_and_fail",
                      .summary = "writes one element",
-                     .infer = like_the_first,
+                     .infer = spec_of_the_first,
                      .mutates = {0},
                      .variants = {{"only", DeviceKind::cpu, write_and_fail}}};
   auto update = compile([this](Tensor) { apply_in_place(op, {b_}); }, kDeclared);
@@ -250,7 +250,7 @@ void run_slowly(const Call& call) {
 TEST_F(Kept, MeasuredVariantsDoNotShare) {
   static const Op op{.name = "second_by_two_variants",
                      .summary = "b",
-                     .infer = like_the_first,
+                     .infer = spec_of_the_first,
                      .variants = {{"slow", DeviceKind::cpu, run_slowly, nullptr, 2},
                                   {"negated", DeviceKind::cpu, run_negated, nullptr, 1}}};
   VariantCache::clear();

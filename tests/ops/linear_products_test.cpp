@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-namespace treadle::cpu {
+namespace treadle::cpu::linear_products {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -278,4 +278,4 @@ INSTANTIATE_TEST_SUITE_P(EveryTarget, LinearProducts, testing::ValuesIn(simd_tar
                          [](const auto& info) { return hwy::TargetName(info.param); });
 
 }  // namespace
-}  // namespace treadle::cpu
+}  // namespace treadle::cpu::linear_products

@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-namespace treadle::cpu {
+namespace treadle::cpu::listed {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -206,4 +206,4 @@ INSTANTIATE_TEST_SUITE_P(Cpu, ListedProducts, testing::ValuesIn(simd_targets()),
                          [](const auto& info) { return hwy::TargetName(info.param); });
 
 }  // namespace
-}  // namespace treadle::cpu
+}  // namespace treadle::cpu::listed

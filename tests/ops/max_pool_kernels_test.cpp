@@ -13,7 +13,7 @@
 #include "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/winograd_max_pool.h"
 
-namespace treadle::cpu {
+namespace treadle::cpu::max_pool_kernels {
 namespace {
 
 /// x [images, height, width, channels], w [filters, channels, kernel, kernel], pooling windows side by side.
@@ -260,4 +260,4 @@ INSTANTIATE_TEST_SUITE_P(EveryTarget, MaxPoolKernels, testing::ValuesIn(simd_tar
                          [](const auto& info) { return hwy::TargetName(info.param); });
 
 }  // namespace
-}  // namespace treadle::cpu
+}  // namespace treadle::cpu::max_pool_kernels

@@ -16,7 +16,7 @@
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/layout/copy.h"
 
-namespace treadle {
+namespace treadle::pooled_gradient {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -244,4 +244,4 @@ INSTANTIATE_TEST_SUITE_P(Targets, PooledGradient, testing::ValuesIn(simd_targets
                          [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
 
 }  // namespace
-}  // namespace treadle
+}  // namespace treadle::pooled_gradient

@@ -33,8 +33,8 @@ TEST(Warps, ShufflesStayWithinTheirWidth) {
 
 template <class T>
 class ShuffledTypes : public testing::Test {};
-using Types = testing::Types<float, double, long long, __half, __nv_bfloat16>;
-TYPED_TEST_SUITE(ShuffledTypes, Types);
+using WarpTypes = testing::Types<float, double, long long, __half, __nv_bfloat16>;
+TYPED_TEST_SUITE(ShuffledTypes, WarpTypes);
 
 TYPED_TEST(ShuffledTypes, MoveUnchanged) {
   std::vector<TypeParam> x(32), y(32);

@@ -13,7 +13,7 @@ namespace {
 /// How often each byte occurs: sums over it are exact, and cheaper than sums over pixels.
 using Histogram = std::array<int64_t, 256>;
 
-constexpr double kPixel = 0.5;  ///< nanoseconds
+constexpr double kSummedPixel = 0.5;  ///< nanoseconds
 
 void add(Histogram& sum, const Histogram& more) {
   for (size_t value = 0; value < sum.size(); ++value) sum[value] += more[value];
@@ -37,7 +37,7 @@ Histogram histogram_of(const ImageDataset& dataset, int64_t channel) {
   Histogram total{};
   std::mutex mutex;
   const int64_t plane = dataset.image_shape[1] * dataset.image_shape[2];
-  parallel_for(dataset.size(), Nanoseconds{kPixel * double(plane)}, [&](int64_t begin, int64_t end) {
+  parallel_for(dataset.size(), Nanoseconds{kSummedPixel * double(plane)}, [&](int64_t begin, int64_t end) {
     Histogram part = histogram_of(dataset, channel, begin, end);
     std::lock_guard lock(mutex);
     add(total, part);

@@ -20,19 +20,21 @@ std::vector<Shape> shapes_of(std::span<const Tensor> tensors) {
   return shapes;
 }
 
-int64_t bytes_of(const Tensor& tensor) { return tensor.numel() * int64_t(size_of(tensor.dtype())); }
+int64_t elements_bytes(const Tensor& tensor) { return tensor.numel() * int64_t(size_of(tensor.dtype())); }
 
 template <class Tensors>
-int64_t bytes_of(const Tensors& tensors) {
+int64_t elements_bytes(const Tensors& tensors) {
   int64_t bytes = 0;
-  for (const Tensor& tensor : tensors) bytes += bytes_of(tensor);
+  for (const Tensor& tensor : tensors) bytes += elements_bytes(tensor);
   return bytes;
 }
 
 /// Fills in one row per module as they run; children of a module run inside it.
-class Recorder {
+class SummaryRecorder {
  public:
-  Recorder(const Module& model, ModelSummary& summary) : summary_(summary) { collect_names(model, names_); }
+  SummaryRecorder(const Module& model, ModelSummary& summary) : summary_(summary) {
+    collect_names(model, names_);
+  }
 
   void operator()(const Module& module, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
     outputs.empty() ? begin(module, inputs) : end(module, outputs);
@@ -56,7 +58,7 @@ class Recorder {
     layer.outputs = shapes_of(outputs);
     layer.multiply_adds = module.multiply_adds(layer.inputs, layer.outputs);
     summary_.multiply_adds += layer.multiply_adds;
-    if (module.children().empty()) summary_.activation_bytes += bytes_of(outputs);
+    if (module.children().empty()) summary_.activation_bytes += elements_bytes(outputs);
   }
 
   ModelSummary& summary_;
@@ -69,11 +71,11 @@ class Recorder {
 ModelSummary summarize(Module& model, std::span<const Tensor> inputs) {
   ModelSummary summary;
   NoGrad no_grad;
-  ObserveModules observe(Recorder(model, summary));
+  ObserveModules observe(SummaryRecorder(model, summary));
   model.call(inputs);
   summary.parameters = model.parameter_count();
-  summary.parameter_bytes = bytes_of(model.parameters());
-  summary.input_bytes = bytes_of(inputs);
+  summary.parameter_bytes = elements_bytes(model.parameters());
+  summary.input_bytes = elements_bytes(inputs);
   return summary;
 }
 
