@@ -2,29 +2,12 @@
 #include <fmt/ranges.h>
 
 #include "tests/contract/contract.h"
+#include "tests/fault_of_refusal.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autograd.h"
 
 namespace treadle::contract {
-namespace {
-
-/// What is wrong with how `call` ends; empty where it is refused as declared.
-std::string fault_of(const RefusedCall& refused, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    if (typeid(error) != *refused.error) return fmt::format("throws another exception: {}", error.what());
-    for (const std::string& part : refused.says)
-      if (std::string(error.what()).find(part) == std::string::npos)
-        return fmt::format("does not say '{}' but: {}", part, error.what());
-    return "";
-  }
-  return "is not refused";
-}
-
-}  // namespace
-
 void check_refused_calls(const Op& op, Device device, Tally& tally) {
   if (!op.refused_calls) return;
   NoGrad no_grad;
@@ -39,7 +22,7 @@ void check_refused_calls(const Op& op, Device device, Tally& tally) {
     const OneCall call(trial, inputs);
     CompiledFunction compiled(call, {.measure = false});
     auto check = [&](const char* way, const std::function<void()>& run) {
-      if (auto fault = fault_of(refused, run); fault.empty())
+      if (auto fault = fault_of_refusal(run, *refused.error, refused.says); fault.empty())
         tally.passed("refused calls", device);
       else
         tally.failed(fmt::format("{} on {}, {}: {}", trial.name(), to_string(device), way, fault));
