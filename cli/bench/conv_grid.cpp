@@ -1,4 +1,5 @@
 #include "cli/bench/conv_grid.h"
+#include "cli/bench/chosen_variant.h"
 
 #include <fmt/core.h>
 
@@ -43,20 +44,6 @@ constexpr int64_t kPooledShapes[][5] = {
 };
 
 constexpr Device kDevice = kCpu;
-
-/// The variant of an op that runs while this lives; restores the user's choice.
-class Chosen {
- public:
-  Chosen(const std::string& op, const char* variant) : before_(settings().variants) {
-    if (variant) settings().variants[op] = variant;
-  }
-  ~Chosen() { settings().variants = before_; }
-  Chosen(const Chosen&) = delete;
-  Chosen& operator=(const Chosen&) = delete;
-
- private:
-  std::map<std::string, std::string> before_;
-};
 
 /// A shape in one layout: makes the inputs of its calls.
 class Inputs {
@@ -110,7 +97,7 @@ const Op& (*const kFused[])() = {conv2d_max_pool2d_op, conv2d_max_pool2d_input_g
 std::function<void()> with_pool(const ConvShape& shape, const Inputs& in, ConvPass pass, OpCase conv,
                                 const Op& op, const char* variant) {
   auto run_conv = [=, &op](const OpCase& entry) {
-    Chosen chosen(op.name, variant);
+    ChosenVariant chosen(op.name, variant);
     return apply(op, entry.inputs, entry.attributes)[0];
   };
   if (pass == ConvPass::forward) return [=] { relu(max_pool2d(run_conv(conv))); };
@@ -139,7 +126,7 @@ void add_ways(const Op& op, const OpCase& entry, const Inputs& in, bool library,
   for (const Variant* variant : variants_of(op, entry, library))
     ways.push_back({fmt::format("{}, {}", variant->name, in.layout()),
                     library ? ConvKind::library : ConvKind::own, [=, &op] {
-                      Chosen chosen(op.name, variant->name);
+                      ChosenVariant chosen(op.name, variant->name);
                       apply(op, entry.inputs, entry.attributes);
                     }});
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "cli/bench/chosen_variant.h"
 #include "cli/bench/op_case.h"
 #include "cli/bench/timing.h"
 #include "cli/command.h"
@@ -76,20 +77,18 @@ struct Timing {
 /// Of every variant that takes the call, or of the one that was chosen for the op.
 void time_variants(const Op& op, const OpCase& entry, Device device, double seconds,
                    std::vector<Timing>& timings) {
-  const auto chosen = settings().variants;
-  const auto only = chosen.find(op.name);
+  const auto variants = settings().variants;
+  const auto only = variants.find(op.name);
   auto work = [&] {
     apply(op, entry.inputs, entry.attributes);
     runtime(device).synchronize();
   };
   for (const Variant* taken : variants_for(op, entry, device)) {
-    const std::string variant = taken->name;
-    if (only != chosen.end() && only->second != variant) continue;
-    settings().variants[op.name] = variant;
+    if (only != variants.end() && only->second != taken->name) continue;
+    const ChosenVariant chosen(op.name, taken->name);
     time_repeatedly(work, 0, 2);
-    timings.push_back({entry.label, variant, time_repeatedly(work, seconds, 5)});
+    timings.push_back({entry.label, taken->name, time_repeatedly(work, seconds, 5)});
   }
-  settings().variants = chosen;
 }
 
 Json json_of(const OpBench& bench, Device device, const std::vector<Timing>& timings) {
