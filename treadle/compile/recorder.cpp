@@ -151,7 +151,7 @@ std::vector<Tensor> Recorder::results_of(const Op& op, const std::vector<Tensor>
     require_writable(op, inputs[index]);
     results.push_back(inputs[index]);
   }
-  if (!results.empty()) return results;
+  if (!op.mutates.empty()) return results;
   if (op.direct) {
     require<RecordingError>(
         !op.changes_device,

@@ -14,13 +14,11 @@ namespace {
 constexpr png_alloc_size_t kMostTextBytes = 4 << 20;
 constexpr png_uint_32 kMostTextChunks = 32;
 
-constexpr size_t kSignatureBytes = 8;
-
 /// The file up to the first chunk that claims more than is left: libpng takes memory for what a chunk claims
 /// before it reads it. Chunks of the picture it reads in pieces, up to where they are cut.
 std::span<const std::byte> without_cut_chunk(std::span<const std::byte> file) {
-  constexpr size_t kLengthAndType = 8, kChecksum = 4;
-  for (size_t begin = kSignatureBytes; file.size() - begin >= kLengthAndType;) {
+  constexpr size_t kSignature = 8, kLengthAndType = 8, kChecksum = 4;
+  for (size_t begin = kSignature; file.size() - begin >= kLengthAndType;) {
     const auto* chunk = reinterpret_cast<png_const_bytep>(file.data() + begin);
     const size_t claimed = kLengthAndType + png_get_uint_32(chunk) + kChecksum;
     if (claimed > file.size() - begin)

@@ -63,7 +63,7 @@ std::vector<NamedTensor> checked(const std::vector<NamedTensor>& parameters) {
 }
 
 /// Zeros in the parameter's layout, so that updates walk over all operands in the order of memory.
-Tensor empty_slot(const Tensor& parameter) {
+Tensor zero_slot(const Tensor& parameter) {
   const Tensor zeros = Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device());
   return is_dense(parameter.shape(), parameter.strides())
              ? zeros.alias(parameter.shape(), parameter.strides())
@@ -126,7 +126,7 @@ int64_t Optimizer::Numbers::partition() const {
 
 void Optimizer::add_slot(const std::string& name) {
   Slot slot{name, {}};
-  for (auto& [key, parameter] : parameters_) slot.tensors.push_back(empty_slot(parameter));
+  for (auto& [key, parameter] : parameters_) slot.tensors.push_back(zero_slot(parameter));
   slots_.push_back(std::move(slot));
 }
 

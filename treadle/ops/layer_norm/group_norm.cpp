@@ -187,10 +187,8 @@ std::vector<RefusedCall> refused_calls() {
           refuses<DTypeError>({x, w, exact}, {"group_norm", "f32", "f64"})};
 }
 
-/// The sum of a group's elements and of their squares, and the formula; a normalised element is as large as
-/// x.
 ErrorModel error(Specs inputs, const Attributes& attributes) {
-  return {ErrorModel::largest_input, 2 * double(rows_of(inputs[0].shape, attributes)[2]) + 16};
+  return error_of_rows(rows_of(inputs[0].shape, attributes)[2]);
 }
 
 std::vector<BenchCase> bench_cases(DeviceKind device) {

@@ -114,10 +114,7 @@ std::vector<RefusedCall> refused_calls() {
           refuses<DTypeError>({x, {.shape = {3}, .dtype = {DType::f64}}}, {"layer_norm", "f32", "f64"})};
 }
 
-/// The sum of a row's elements and of their squares, and the formula; a normalised element is as large as x.
-ErrorModel error(Specs inputs, const Attributes&) {
-  return {ErrorModel::largest_input, 2 * double(inputs[0].shape[-1]) + 16};
-}
+ErrorModel error(Specs inputs, const Attributes&) { return error_of_rows(inputs[0].shape[-1]); }
 
 std::vector<BenchCase> bench_cases(DeviceKind device) {
   if (device == DeviceKind::simt) return {};

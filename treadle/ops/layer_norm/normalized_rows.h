@@ -1,5 +1,5 @@
-/// What normalisations of rows have in common, in their declarations: the check of ε, the reference, the
-/// gradient, operands as their bodies need them.
+/// What normalisations of rows have in common, in their declarations: the check of ε, the reference and how
+/// far results may be from it, the gradient, operands as their bodies need them.
 #pragma once
 
 #include <cmath>
@@ -28,6 +28,11 @@ inline void normalize_rows(std::vector<double>& x, int64_t length, double epsilo
     const double deviation = std::sqrt(variance + epsilon);
     for (int64_t i = 0; i < length; ++i) row[i] = (row[i] - mean) / deviation;
   }
+}
+
+/// The sum of a row's elements and of their squares, and the formula; a normalised element is as large as x.
+inline ErrorModel error_of_rows(int64_t length) {
+  return {ErrorModel::largest_input, 2 * double(length) + 16};
 }
 
 /// n = (x - mean) / σ along the last axis, σ = √(variance + ε).
