@@ -2,7 +2,7 @@
 #pragma once  // public
 
 #include "treadle/nn/module.h"
-#include "treadle/ops/layer_norm/group_norm.h"
+#include "treadle/ops/norm/group_norm.h"
 
 namespace treadle {
 

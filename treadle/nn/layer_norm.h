@@ -2,7 +2,7 @@
 #pragma once  // public
 
 #include "treadle/nn/module.h"
-#include "treadle/ops/layer_norm/layer_norm.h"
+#include "treadle/ops/norm/layer_norm.h"
 
 namespace treadle {
 

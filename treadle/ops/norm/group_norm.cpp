@@ -1,4 +1,4 @@
-#include "treadle/ops/layer_norm/group_norm.h"
+#include "treadle/ops/norm/group_norm.h"
 
 #include <cmath>
 
@@ -7,9 +7,9 @@
 #include "treadle/graph/registry.h"
 #include "treadle/ops/fill/fill.h"
 #include "treadle/ops/fill/fill_options.h"
-#include "treadle/ops/layer_norm/layer_norm.h"
-#include "treadle/ops/layer_norm/normalized_rows.h"
 #include "treadle/ops/layout/views.h"
+#include "treadle/ops/norm/layer_norm.h"
+#include "treadle/ops/norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
 #include "treadle/ops/reduce/reduce.h"

@@ -3,7 +3,7 @@
 
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/variant.h"
-#include "treadle/ops/layer_norm/layer_norm.h"
+#include "treadle/ops/norm/layer_norm.h"
 
 namespace treadle {
 namespace {
@@ -54,7 +54,7 @@ bool takes(const Call& call) {
 
 namespace ops {
 
-void register_layer_norm_cpu_rows(Registry& registry) {
+void register_norm_cpu_rows(Registry& registry) {
   add_variant(registry, "layer_norm",
               {.name = "rows", .device = DeviceKind::cpu, .run = run, .when = takes, .preference = 20});
 }
