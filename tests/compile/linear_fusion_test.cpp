@@ -97,7 +97,8 @@ std::vector<Tensor> convolutional(LinearWorld& world, const Tensor&) {
 }
 
 Tensor relu_gradient(const Tensor& y, const Tensor& dy) {
-  return apply(op_named("relu_gradient"), {y, dy}, Attributes::of(GradientOf<Relu>(Relu{})))[0];
+  return apply(op_named("relu_gradient"), {y, dy},
+               Attributes::of(GradientOf<functions::Relu>(functions::Relu{})))[0];
 }
 
 int64_t count_of(const std::vector<std::string>& names, const std::string& name) {

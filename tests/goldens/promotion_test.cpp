@@ -116,7 +116,7 @@ void expect_values(const Tensor& found, const json& wanted, size_t first, const 
   for (size_t k = 0; k < values.size(); ++k) {
     const double number = number_of(wanted[k + first]);
     const double allowed =
-        what.starts_with("pow") ? Pow::kTerms * epsilon(found.dtype()) * std::abs(number) : 0;
+        what.starts_with("pow") ? functions::Pow::kTerms * epsilon(found.dtype()) * std::abs(number) : 0;
     if (std::isnan(number) || std::isinf(number))
       EXPECT_TRUE(std::isnan(number) ? std::isnan(values[k]) : values[k] == number)
           << what << " element " << k << ": " << values[k] << ", PyTorch " << number;
@@ -240,7 +240,7 @@ bool alike(double found, double wanted) {
   if (std::isnan(wanted)) return std::isnan(found);
   if (std::isinf(wanted)) return found == wanted;
   return std::abs(found - wanted) <=
-         2 * Pow::kTerms * 0x1p-52 * std::abs(wanted);  // a power and two products
+         2 * functions::Pow::kTerms * 0x1p-52 * std::abs(wanted);  // a power and two products
 }
 
 void expect_pow(const json& entry, Device device, bool compiled) {

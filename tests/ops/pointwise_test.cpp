@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "treadle/ops/reduce/reduce.h"
 
@@ -28,6 +29,21 @@ TEST(Pointwise, SoftplusIsSharpAndDoesNotOverflow) {
   x = Tensor::from({0.5}, {1}).set_requires_grad();
   sum(softplus(x, 2)).backward();
   EXPECT_FLOAT_EQ(x.grad().to_vector<float>()[0], 1 / (1 + std::exp(-1.f)));
+}
+
+TEST(Pointwise, ActivationsDoNotOverflow) {
+  using Function = std::function<Tensor(const Tensor&)>;
+  auto expect = [](const char* name, const Function& function, const Values& values, const Values& slopes) {
+    Tensor x = Tensor::from({-1000, 0, 1000}, {3}).set_requires_grad();
+    const Tensor y = function(x);
+    sum(y).backward();
+    EXPECT_EQ(y.to_vector<float>(), values) << name;
+    EXPECT_EQ(x.grad().to_vector<float>(), slopes) << name;
+  };
+  expect("elu", [](const Tensor& x) { return elu(x, 0.5); }, {-0.5, 0, 1000}, {0, 0.5, 1});
+  expect("celu", [](const Tensor& x) { return celu(x, 4); }, {-4, 0, 1000}, {0, 1, 1});
+  expect("mish", mish, {0, 0, 1000}, {0, 0.6, 1});
+  expect("log_sigmoid", log_sigmoid, {-1000, -std::log(2.f), 0}, {1, 0.5, 0});
 }
 
 /// At a tie the first operand takes the whole gradient.

@@ -9,6 +9,8 @@ namespace treadle::math {
 
 TREADLE_DEVICE inline float exp(float x) { return ::expf(x); }
 TREADLE_DEVICE inline double exp(double x) { return ::exp(x); }
+TREADLE_DEVICE inline float expm1(float x) { return ::expm1f(x); }
+TREADLE_DEVICE inline double expm1(double x) { return ::expm1(x); }
 TREADLE_DEVICE inline float log(float x) { return ::logf(x); }
 TREADLE_DEVICE inline double log(double x) { return ::log(x); }
 TREADLE_DEVICE inline float log1p(float x) { return ::log1pf(x); }

@@ -44,7 +44,7 @@ const Op& @name@_gradient_op() {
     set(handles "${comment}TREADLE_API Tensor ${name}(${parameters})\\;\n${handles}")
     string(APPEND definitions [[
 Tensor @name@(@names@) {
-  @struct@ f;
+  functions::@struct@ f;
 @assignments@  return pointwise::apply_unary(@name@_op(), x, f);
 }
 ]])
@@ -91,16 +91,16 @@ foreach(header ${headers})
           message(FATAL_ERROR "${header} holds one unary function, whose kName is the file's name")
         endif()
         typed_function(${stem} ${struct} "${text}")
-        string(APPEND declarations_of_header "  pointwise::declare_unary<${struct}>(registry);\n")
+        string(APPEND declarations_of_header "  pointwise::declare_unary<functions::${struct}>(registry);\n")
       elseif(kind STREQUAL "Comparison")
-        string(APPEND declarations_of_header "  pointwise::declare_comparison<${struct}>(registry);\n")
+        string(APPEND declarations_of_header "  pointwise::declare_comparison<functions::${struct}>(registry);\n")
       endif()
-      string(APPEND loops_of_header "  function_rows::add<${struct}>(registry);\n")
-      list(APPEND all_functions ${struct})
+      string(APPEND loops_of_header "  function_rows::add<functions::${struct}>(registry);\n")
+      list(APPEND all_functions functions::${struct})
       if(kind STREQUAL "Unary")
-        list(APPEND all_functions GradientOf<${struct}>)
+        list(APPEND all_functions GradientOf<functions::${struct}>)
       endif()
-      string(APPEND kernels_of_${stem} "  pointwise::add_function<treadle::${struct}>(registry);\n")
+      string(APPEND kernels_of_${stem} "  pointwise::add_function<treadle::functions::${struct}>(registry);\n")
     endforeach()
   endforeach()
   function_kernels(${generated}/functions_${stem}.cu ${stem})

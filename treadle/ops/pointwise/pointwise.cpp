@@ -1,22 +1,28 @@
 #include "treadle/ops/pointwise/pointwise.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "treadle/core/error.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/views.h"
 #include "treadle/ops/pointwise/functions/arithmetic.h"
 #include "treadle/ops/pointwise/functions/clamp.h"
 #include "treadle/ops/pointwise/functions/comparisons.h"
 #include "treadle/ops/pointwise/functions/extrema.h"
 #include "treadle/ops/pointwise/functions/pow.h"
+#include "treadle/ops/pointwise/functions/prelu.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
 #include "treadle/ops/pointwise/pointwise_op.h"
 #include "treadle/ops/pointwise/relu_gradient.h"
 #include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
+
+using namespace functions;
+
 namespace pointwise {
 
 std::vector<TensorSpec> infer(const char* name, int operands, Specs inputs) {
@@ -208,6 +214,13 @@ std::vector<Tensor> minimum_gradient(const GradientContext& c) {
   return choice_gradient(c, less_equal(c.input(0), c.input(1)));
 }
 
+/// As PyTorch's at 0, where w counts.
+std::vector<Tensor> prelu_gradient(const GradientContext& c) {
+  const Tensor x = c.input(0), dy = c.upstream(), passes = greater(x, 0);
+  return {c.needs(0) ? reduce_to(c, 0, where(passes, dy, dy * c.input(1))) : Tensor(),
+          c.needs(1) ? reduce_to(c, 1, where(passes, 0, dy * x)) : Tensor()};
+}
+
 std::vector<Tensor> where_gradient(const GradientContext& c) {
   Tensor zero = scalar_like(0, c.upstream());
   return {Tensor(), c.needs(1) ? reduce_to(c, 1, where(c.input(0), c.upstream(), zero)) : Tensor(),
@@ -244,6 +257,7 @@ void register_pointwise(Registry& registry) {
   pointwise::declare_binary<Pow>(registry, pow_gradient, all);
   pointwise::declare_binary<Maximum>(registry, maximum_gradient, both);
   pointwise::declare_binary<Minimum>(registry, minimum_gradient, both);
+  pointwise::declare_binary<Prelu>(registry, prelu_gradient, both);
   registry.add({.name = "where",
                 .summary = "y = condition ? a : b, broadcast",
                 .dtypes = kEveryDType,
@@ -409,6 +423,20 @@ Tensor scalar_like(double value, const Tensor& like) {
   require_fits("scalar_like", value, like.dtype());
   return number_tensor(is_floating(like.dtype()) ? Scalar(value) : Scalar(int64_t(value)), like.dtype(),
                        like.device());
+}
+
+Tensor celu(const Tensor& x, double alpha) { return elu(x / alpha) * alpha; }
+Tensor selu(const Tensor& x) { return elu(x, 1.6732632423543772848, 1.0507009873554804934); }
+
+Tensor prelu(const Tensor& x, const Tensor& w) {
+  require_defined("prelu", x, 1);
+  require_defined("prelu", w, 2);
+  const bool fits = w.rank() == 1 && (w.size(0) == 1 || (x.rank() > 1 && w.size(0) == x.size(1)));
+  require<ShapeError>(fits, "prelu: w has shape {}, x {} expects [1], or one slope for each channel",
+                      w.shape(), x.shape());
+  Shape channels = Dims::filled(std::max(x.rank() - 1, 0), 1);
+  if (w.size(0) > 1) channels[0] = w.size(0);
+  return binary<Prelu>(x, reshape(w, channels));
 }
 
 Tensor relu_gradient(const Tensor& y, const Tensor& dy) { return apply(relu_gradient_op(), {y, dy})[0]; }

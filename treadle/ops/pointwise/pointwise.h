@@ -55,6 +55,16 @@ TREADLE_API Tensor pow(const Operand& a, const Operand& b);
 TREADLE_API Tensor maximum(const Operand& a, const Operand& b);
 TREADLE_API Tensor minimum(const Operand& a, const Operand& b);
 
+/// alpha·elu(x/alpha), whose derivative is continuous for every alpha. Barron, Continuously Differentiable
+/// Exponential Linear Units, 2017.
+TREADLE_API Tensor celu(const Tensor& x, double alpha = 1);
+/// elu() with the alpha and scale that keep mean 0 and variance 1: Klambauer, Unterthiner, Mayr and
+/// Hochreiter, Self-Normalizing Neural Networks, 2017.
+TREADLE_API Tensor selu(const Tensor& x);
+/// y = x for x > 0, w[c]·x elsewhere: x [N, C, …], w [C], or [1] for all. He, Zhang, Ren and Sun, Delving
+/// Deep into Rectifiers, 2015. Throws ShapeError for another w.
+TREADLE_API Tensor prelu(const Tensor& x, const Tensor& w);
+
 /// The ops themselves.
 TREADLE_API const Op& add_op();
 TREADLE_API const Op& sub_op();

@@ -20,7 +20,7 @@ __global__ void linear_relu_naive(MatrixProduct p) {
   Compute<T> sum = bias ? static_cast<Compute<T>>(bias[n * p.bias_step]) : Compute<T>(0);
   for (int64_t k = 0; k < p.K; ++k)
     sum += static_cast<Compute<T>>(a[k * p.a_column]) * static_cast<Compute<T>>(b[k * p.b_row]);
-  static_cast<T*>(p.c)[m * p.c_row + n * p.c_column] = static_cast<T>(Relu{}(sum));
+  static_cast<T*>(p.c)[m * p.c_row + n * p.c_column] = static_cast<T>(functions::Relu{}(sum));
 }
 
 /// One thread per element of dw and db, threads of a warp along a row or a column of dw: 2·N elements read

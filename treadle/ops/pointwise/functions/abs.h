@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 struct Abs : UnaryFunction {
   static constexpr const char *kName = "abs", *kSummary = "y = |x|; the derivative at 0 is 0";
@@ -22,4 +22,4 @@ struct Abs : UnaryFunction {
   }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 struct Add : BinaryFunction {
   static constexpr const char *kName = "add", *kSummary = "y = a + b, broadcast";
@@ -48,4 +48,4 @@ struct Div : BinaryFunction {
   double reference(double a, double b) const { return a / b; }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

@@ -4,7 +4,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 struct Clamp : UnaryFunction {
   static constexpr const char *kName = "clamp",
@@ -35,4 +35,4 @@ struct Clamp : UnaryFunction {
   double reference_gradient(double x, double dy) const { return low <= x && x <= high ? dy : 0; }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

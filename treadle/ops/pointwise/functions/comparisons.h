@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 struct Equal : ComparisonFunction {
   static constexpr const char *kName = "equal", *kSummary = "y = (a == b), broadcast";
@@ -64,4 +64,4 @@ struct GreaterEqual : ComparisonFunction {
   double reference(double a, double b) const { return !reference::has_nan(a, b) && !(b - a > 0); }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

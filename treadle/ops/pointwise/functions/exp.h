@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 /// Integers and bool are taken as f32.
 struct Exp : UnaryFunction {
@@ -22,4 +22,4 @@ struct Exp : UnaryFunction {
   double reference_gradient(double y, double dy) const { return dy * y; }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

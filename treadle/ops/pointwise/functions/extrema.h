@@ -4,7 +4,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 struct Maximum : BinaryFunction {
   static constexpr const char *kName = "maximum",
@@ -32,4 +32,4 @@ struct Minimum : BinaryFunction {
   double reference(double a, double b) const { return reference::has_nan(a, b) ? NAN : std::min(a, b); }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

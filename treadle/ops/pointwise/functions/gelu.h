@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 /// By erf. Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
 struct Gelu : UnaryFunction {
@@ -26,4 +26,4 @@ struct Gelu : UnaryFunction {
   }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 /// Howard et al., Searching for MobileNetV3, 2019. The derivative at ±3 is that of the middle piece.
 struct HardSwish : UnaryFunction {
@@ -21,4 +21,4 @@ struct HardSwish : UnaryFunction {
   double reference_gradient(double x, double dy) const { return dy * (x < -3 ? 0 : x > 3 ? 1 : x / 3 + 0.5); }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

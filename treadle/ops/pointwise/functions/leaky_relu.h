@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 struct LeakyRelu : UnaryFunction {
   static constexpr const char *kName = "leaky_relu", *kSummary = "y = x for x > 0, slope·x elsewhere";
@@ -24,4 +24,4 @@ struct LeakyRelu : UnaryFunction {
   double reference_gradient(double x, double dy) const { return x > 0 ? dy : slope * dy; }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

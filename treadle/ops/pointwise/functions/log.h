@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 /// Integers and bool are taken as f32.
 struct Log : UnaryFunction {
@@ -22,4 +22,4 @@ struct Log : UnaryFunction {
   double reference_gradient(double x, double dy) const { return dy / x; }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

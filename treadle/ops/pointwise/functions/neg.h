@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 struct Neg : UnaryFunction {
   static constexpr const char *kName = "neg", *kSummary = "y = -x";
@@ -23,4 +23,4 @@ struct Neg : UnaryFunction {
   double reference_gradient(double, double dy) const { return -dy; }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 /// a^b of integers, wrapping. For b < 0 that is the whole part of the fraction: 1 for a = 1, ±1 for a = -1,
 /// else 0.
@@ -32,4 +32,4 @@ struct Pow : BinaryFunction {
   double reference(double a, double b) const { return std::pow(a, b); }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 struct Relu : UnaryFunction {
   static constexpr const char *kName = "relu",
@@ -21,4 +21,4 @@ struct Relu : UnaryFunction {
   double reference_gradient(double y, double dy) const { return y <= 0 ? 0 : dy; }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 /// Integers and bool are taken as f32.
 struct Sigmoid : UnaryFunction {
@@ -22,4 +22,4 @@ struct Sigmoid : UnaryFunction {
   double reference_gradient(double y, double dy) const { return dy * (y - y * y); }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

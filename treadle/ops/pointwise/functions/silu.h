@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 struct Silu : UnaryFunction {
   static constexpr const char *kName = "silu", *kSummary = "y = x / (1 + e^-x)";
@@ -23,4 +23,4 @@ struct Silu : UnaryFunction {
   }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 /// Dugas, Bengio, Bélisle, Nadeau and Garcia, Incorporating Second-Order Functional Knowledge for Better
 /// Option Pricing, 2001. The larger of βx and 0 is taken out, so that nothing overflows: no threshold is
@@ -29,4 +29,4 @@ struct Softplus : UnaryFunction {
   double reference_gradient(double x, double dy) const { return dy * reference::logistic(beta * x); }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions

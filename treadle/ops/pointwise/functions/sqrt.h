@@ -2,7 +2,7 @@
 
 #include "treadle/ops/pointwise/pointwise_function.h"
 
-namespace treadle {
+namespace treadle::functions {
 
 /// Integers and bool are taken as f32.
 struct Sqrt : UnaryFunction {
@@ -23,4 +23,4 @@ struct Sqrt : UnaryFunction {
   double reference_gradient(double y, double dy) const { return dy / (y + y); }
 };
 
-}  // namespace treadle
+}  // namespace treadle::functions
