@@ -51,8 +51,8 @@ struct Trial {
   std::vector<DType> input_dtypes;
   /// The reference's outputs, and what errors are measured by.
   std::vector<ReferenceTensor> expected, scale;
-  double terms = 0;
-  bool exact = false;
+  ErrorModel error;
+  bool exact() const { return error.scale == ErrorModel::exact; }
   /// The same with zeros for inputs that a device may flush; null where there are none.
   std::shared_ptr<const Trial> flushed;
 

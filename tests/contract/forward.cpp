@@ -45,18 +45,18 @@ namespace {
 
 /// What an output's error is measured by, per element: see ErrorModel. Results that are finite owe nothing to
 /// inputs that are not.
-std::vector<ReferenceTensor> error_scale(const Trial& trial, const ErrorModel& model) {
+std::vector<ReferenceTensor> error_scale(const Trial& trial) {
   std::vector<ReferenceTensor> scale = trial.expected;
   double largest = 0;
   auto absolute = trial.inputs;
   for (auto& input : absolute)
     for (double& value : input.values)
       largest = std::max(largest, value = std::isfinite(value) ? std::fabs(value) : 0);
-  if (model.scale == ErrorModel::absolute_inputs)
+  if (trial.error.scale == ErrorModel::absolute_inputs)
     scale = trial.op.reference(absolute, trial.test_case.attributes);
   for (auto& output : scale)
     for (double& value : output.values)
-      value = std::fabs(value) + (model.scale == ErrorModel::largest_input ? largest : 0);
+      value = std::fabs(value) + (trial.error.scale == ErrorModel::largest_input ? largest : 0);
   return scale;
 }
 
@@ -79,10 +79,8 @@ void expect(Trial& trial) {
   }
   const Attributes& attributes = trial.test_case.attributes;
   trial.expected = trial.op.reference(trial.inputs, attributes);
-  ErrorModel model = trial.op.error ? trial.op.error(specs, attributes) : ErrorModel{};
-  trial.terms = model.terms;
-  trial.exact = model.scale == ErrorModel::exact;
-  trial.scale = error_scale(trial, model);
+  trial.error = trial.op.error ? trial.op.error(specs, attributes) : ErrorModel{};
+  trial.scale = error_scale(trial);
 }
 
 /// Those of f16 are normal numbers in f32, in which it is computed.
@@ -104,7 +102,7 @@ std::shared_ptr<const Trial> flushed(const Trial& trial) {
 }  // namespace
 
 Trial fill_trial(const Op& op, const TestCase& test_case, DType dtype, const Layouts& layouts) {
-  Trial trial{op, test_case, dtype, layouts, {}, {}, {}, {}, 0, false, nullptr};
+  Trial trial{op, test_case, dtype, layouts, {}, {}, {}, {}, {}, nullptr};
   for (size_t i = 0; i < test_case.inputs.size(); ++i) {
     const TestInput& input = test_case.inputs[i];
     trial.input_dtypes.push_back(dtype_of_input(input, dtype));
@@ -148,11 +146,11 @@ double tolerance(const Trial& trial, size_t k, size_t i, const Tensor& output, d
   const DType dtype = output.dtype();
   if (!is_floating(dtype)) return 0;
   const double size = std::fabs(trial.expected[k].values[i]), last = underflow(dtype, output.device());
-  if (trial.exact) return size < smallest_normal(dtype) && last > size ? size : 0;
+  if (trial.exact()) return size < smallest_normal(dtype) && last > size ? size : 0;
   const DType computed = dtype == DType::f64 ? DType::f64 : DType::f32;
   // The reference rounds in double itself, hence twice the terms.
   return unit_roundoff(dtype) * size * 1.01 + last +
-         2 * (trial.terms + 1) * growth *
+         2 * (trial.error.terms_of(k) + 1) * growth *
              (unit_roundoff(computed) * trial.scale[k].values[i] + underflow(computed, output.device()));
 }
 

@@ -187,7 +187,7 @@ std::string compare_gradients(const Trial& trial, const Gradients& wanted, const
                               const std::vector<double>& largest) {
   constexpr double kOtherRoundings = 16;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const double roundings = 2 * trial.terms + broadcasts(trial, i) + kOtherRoundings;
+    const double roundings = 2 * trial.error.terms + broadcasts(trial, i) + kOtherRoundings;
     const double allowed =
         unit_roundoff(trial.dtype) * roundings * largest[i] + 0x1p-24 * unit_roundoff(trial.dtype);
     for (size_t e = 0; e < wanted[i].size(); ++e)

@@ -96,6 +96,12 @@ struct ErrorModel {
   } scale = result;
   /// Roundings per result: the length of its sum, or the ulps of its formula.
   double terms = 2;
+  /// Those of the outputs from number 1 on, where they differ from the first one's.
+  std::vector<double> further_terms = {};
+
+  double terms_of(size_t output) const {
+    return output == 0 || further_terms.empty() ? terms : further_terms.at(output - 1);
+  }
 };
 
 }  // namespace treadle

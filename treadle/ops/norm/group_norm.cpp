@@ -8,6 +8,7 @@
 #include "treadle/ops/fill/fill.h"
 #include "treadle/ops/fill/fill_options.h"
 #include "treadle/ops/layout/views.h"
+#include "treadle/ops/norm/channels.h"
 #include "treadle/ops/norm/layer_norm.h"
 #include "treadle/ops/norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise.h"
@@ -17,24 +18,10 @@
 namespace treadle {
 namespace {
 
-/// How many elements each channel of x [N, C, …] has in an image.
-int64_t places_of(const Shape& x) {
-  int64_t count = 1;
-  for (int axis = 2; axis < x.rank(); ++axis) count *= x[axis];
-  return count;
-}
-
 /// x [N, C, …] as rows that are normalised: [N, groups, elements of a group].
 Shape rows_of(const Shape& x, const Attributes& attributes) {
   const int64_t groups = attributes.as<GroupNormOptions>().groups;
   return {x[0], groups, x[1] / groups * places_of(x)};
-}
-
-/// What broadcasts [C] along the channels of x [N, C, …]: [C, 1, …].
-Shape channels_of(const Shape& x) {
-  Shape shape = Dims::filled(x.rank() - 1, 1);
-  shape[0] = x[1];
-  return shape;
 }
 
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
@@ -42,14 +29,12 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   const auto& options = attributes.as<GroupNormOptions>();
   require_epsilon("group_norm", options.epsilon);
   const Shape& x = inputs[0].shape;
-  require<ShapeError>(x.rank() >= 2, "group_norm: x has shape {}, expected [N, C, ...]", x);
+  require_channels("group_norm", x);
   require<ShapeError>(options.groups > 0 && x[1] % options.groups == 0,
                       "group_norm: the {} channels of x {} do not divide into {} groups", x[1], x,
                       options.groups);
-  for (size_t i = 1; i < inputs.size(); ++i)
-    require<ShapeError>(!inputs[i].defined || inputs[i].shape == Shape{x[1]},
-                        "group_norm: {} has shape {}, x {} expects [{}]", i == 1 ? "w" : "b", inputs[i].shape,
-                        x, x[1]);
+  require_of_channels("group_norm", "w", inputs, 1, x);
+  require_of_channels("group_norm", "b", inputs, 2, x);
   return {pointwise_output("group_norm", inputs.first(1), inputs[0].dtype)};
 }
 
@@ -84,13 +69,6 @@ std::vector<Tensor> gradient(const GradientContext& context) {
   if (context.needs(1)) result[1] = sums_of_channels(dy * reshape(normalized.n(), x.shape()));
   if (context.needs(2)) result[2] = sums_of_channels(dy);
   return result;
-}
-
-/// The same elements, which lie row-major, in another shape.
-TensorView reshaped(TensorView view, const Shape& shape) {
-  view.shape = shape;
-  view.strides = contiguous_strides(shape);
-  return view;
 }
 
 /// A group is a row of layer_norm, whose weights would be those within a group: they are 1.

@@ -1,0 +1,213 @@
+#include "treadle/ops/norm/batch_norm_gradient.h"
+
+#include <cmath>
+
+#include "treadle/core/error.h"
+#include "treadle/graph/cost.h"
+#include "treadle/graph/registry.h"
+#include "treadle/ops/norm/batch_norm_cases.h"
+#include "treadle/ops/norm/channel_steps.h"
+#include "treadle/ops/norm/normalized_rows.h"
+#include "treadle/ops/pointwise/pointwise_layout.h"
+
+namespace treadle {
+namespace {
+
+enum Operand { kDy, kX, kMean, kVariance, kW, kY };
+const char* const kName = "batch_norm_gradient";
+
+bool has(Specs inputs, size_t i) { return i < inputs.size() && inputs[i].defined; }
+
+void require_statistics(Specs inputs, size_t i, const char* name, const Shape& x) {
+  require_of_channels(kName, name, inputs, i, x);
+  const DType expected = dtype_of_statistics(inputs[kX].dtype);
+  require<DTypeError>(inputs[i].dtype == expected, "{}: {} is {}, x of {} expects {}", kName, name,
+                      name_of(inputs[i].dtype), name_of(inputs[kX].dtype), name_of(expected));
+}
+
+void require_like_x(Specs inputs, size_t i, const char* name) {
+  if (!has(inputs, i)) return;
+  require<DTypeError>(inputs[i].dtype == inputs[kX].dtype, "{}: {} is {}, x {}", kName, name,
+                      name_of(inputs[i].dtype), name_of(inputs[kX].dtype));
+  if (i != kW)
+    require<ShapeError>(inputs[i].shape == inputs[kX].shape, "{}: {} has shape {}, x {}", kName, name,
+                        inputs[i].shape, inputs[kX].shape);
+}
+
+/// dx, dw, db, and dz where it is no more than dy.
+std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
+  const auto& options = attributes.as<BatchNormGradientOptions>();
+  require_epsilon(kName, options.epsilon);
+  const TensorSpec& x = inputs[kX];
+  require_channels(kName, x.shape);
+  require_statistics(inputs, kMean, "mean", x.shape);
+  require_statistics(inputs, kVariance, "variance", x.shape);
+  require_of_channels(kName, "w", inputs, kW, x.shape);
+  require_like_x(inputs, kDy, "dy");
+  require_like_x(inputs, kW, "w");
+  require_like_x(inputs, kY, "y");
+  const TensorSpec dx = pointwise_output(kName, inputs.subspan(kX, 1), x.dtype),
+                   dw = TensorSpec::of({x.shape[1]}, x.dtype);
+  if (options.residual && has(inputs, kY)) return {dx, dw, dw, dx};
+  return {dx, dw, dw};
+}
+
+std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
+  const auto& options = attributes.as<BatchNormGradientOptions>();
+  const ReferenceTensor &x = inputs[kX], &mean = inputs[kMean], &variance = inputs[kVariance];
+  const bool relu = inputs.size() > kY && inputs[kY].defined;
+  ReferenceTensor dz = inputs[kDy], dx = x, dw = ReferenceTensor::zeros({x.shape[1]}), db = dw;
+  const double count = double(x.shape[0] * places_of(x.shape));
+  auto deviation = [&](size_t c) { return std::sqrt(variance.values[c] + options.epsilon); };
+  for_each_element(x.shape, [&](size_t i, size_t c) {
+    if (relu && inputs[kY].values[i] <= 0) dz.values[i] = 0;
+    dx.values[i] = (x.values[i] - mean.values[c]) / deviation(c);
+    dw.values[c] += dz.values[i] * dx.values[i];
+    db.values[c] += dz.values[i];
+  });
+  for_each_element(x.shape, [&](size_t i, size_t c) {
+    const double centred = dz.values[i] - db.values[c] / count - dx.values[i] * dw.values[c] / count;
+    dx.values[i] = centred / deviation(c) * value_of(inputs, kW, c, 1);
+  });
+  if (options.residual && relu) return {dx, dw, db, dz};
+  return {dx, dw, db};
+}
+
+void compose(const Composition& call) {
+  const auto& options = call.options<BatchNormGradientOptions>();
+  const TensorView& x = call.input(kX);
+  const ChannelSteps steps(call, x.shape, call.input(kMean).dtype);
+  const TensorView dx = steps.exact_target(call.output(0)), dw = steps.exact_target(call.output(1)),
+                   db = steps.exact_target(call.output(2));
+  TensorView dz = steps.exact(kDy);
+  if (call.has_input(kY)) {
+    const TensorView open =
+        call.outputs().size() > 3 ? steps.exact_target(call.output(3)) : steps.scratch_like(dx);
+    call.run(relu_gradient_op(), {steps.exact(kY), dz}, {open});
+    dz = open;
+  }
+  const TensorView n = steps.scratch_like(dx),
+                   deviation = steps.deviation(call.input(kVariance), options.epsilon);
+  call.run(sub_op(), {steps.exact(kX), steps.along(call.input(kMean))}, {n});
+  call.run(div_op(), {n, steps.along(deviation)}, {n});
+  call.run(mul_op(), {dz, n}, {dx});
+  steps.sum(dx, dw);
+  steps.sum(dz, db);
+  if (dx.numel() > 0) {
+    const TensorView share = steps.number(1 / double(x.shape[0] * places_of(x.shape))),
+                     of_channels = steps.scratch_of_channels();
+    call.run(mul_op(), {dw, share}, {of_channels});
+    call.run(mul_op(), {n, steps.along(of_channels)}, {n});
+    call.run(sub_op(), {dz, n}, {dx});
+    call.run(mul_op(), {db, share}, {of_channels});
+    call.run(sub_op(), {dx, steps.along(of_channels)}, {dx});
+    call.run(div_op(), {dx, steps.along(deviation)}, {dx});
+    if (call.has_input(kW)) call.run(mul_op(), {dx, steps.along(steps.exact(kW))}, {dx});
+  }
+  steps.deliver(dx, call.output(0));
+  steps.deliver(dw, call.output(1));
+  steps.deliver(db, call.output(2));
+  if (call.outputs().size() > 3) steps.deliver(dz, call.output(3));
+}
+
+/// f32 beside half types: by number of the dtype.
+std::vector<DType> statistics_of_dtypes() {
+  std::vector<DType> list;
+  for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
+    list.push_back(dtype_of_statistics(dtype));
+  return list;
+}
+
+std::vector<TestCase> cases() {
+  const BatchNormCases list{
+      [](const char* label, const Shape& x, const BatchNormOptions& options, TestLayout layout) {
+        TestCase one{label,
+                     {{x, {}, layout}, {x, {}, layout}},
+                     Attributes::of(BatchNormGradientOptions{options.epsilon})};
+        one.inputs.push_back(
+            {{x[1]}, {TestFill::uniform, -1, 1}, TestLayout::contiguous, statistics_of_dtypes()});
+        one.inputs.push_back(
+            {{x[1]}, {TestFill::uniform, 1, 2}, TestLayout::contiguous, statistics_of_dtypes()});
+        one.inputs.push_back({{x[1]}});
+        one.inputs.push_back({x, {}, layout});
+        one.inputs[kY].defined = options.relu;
+        return one;
+      },
+      kW, -1, kY};
+  // What BatchNormCases calls residual is y here.
+  std::vector<TestCase> all = list.all();
+  TestCase residual = all[1];
+  residual.label = "gradient of the residual";
+  residual.attributes = Attributes::of(BatchNormGradientOptions{1e-5, true});
+  all.push_back(residual);
+  return all;
+}
+
+std::vector<RefusedCall> refused_calls() {
+  const std::vector<DType> f32{DType::f32}, f64{DType::f64};
+  const TestInput x{{2, 6, 5}, {}, TestLayout::contiguous, f32}, c{{6}, {}, TestLayout::contiguous, f32},
+      two{{2}, {}, TestLayout::contiguous, f32}, exact{{6}, {}, TestLayout::contiguous, f64};
+  const TestInput none{.shape = {}, .defined = false};
+  return {refuses<ValueError>({x, x, c, c}, {"epsilon", "-1"}, Attributes::of(BatchNormGradientOptions{-1})),
+          refuses<ShapeError>({x, x, two, c}, {"mean has shape [2]", "[6]"}),
+          refuses<ShapeError>({x, x, c, two}, {"variance has shape [2]", "[6]"}),
+          refuses<ShapeError>({x, x, c, c, two}, {"w has shape [2]", "[6]"}),
+          refuses<ShapeError>({c, x, c, c}, {"dy has shape [6]", "[2, 6, 5]"}),
+          refuses<ShapeError>({x, x, c, c, none, c}, {"y has shape [6]", "[2, 6, 5]"}),
+          refuses<ShapeError>({c, c, c, c}, {"[6]", "[N, C, ...]"}),
+          refuses<DTypeError>({x, x, exact, c}, {"mean is f64", "f32"}),
+          refuses<DTypeError>({x, x, c, exact}, {"variance is f64", "f32"}),
+          refuses<DTypeError>({x, x, c, c, exact}, {"w is f64", "f32"})};
+}
+
+/// With operands of up to 2, |x - mean| ≤ 3 and σ ≥ 1, what is added up to an element of dx stays below 2·(2
+/// + 2 + 3·6), to one of dw below 6·M and of db below 2·M: so many times an operand's largest.
+ErrorModel error(Specs inputs, const Attributes&) {
+  const Shape& x = inputs[kX].shape;
+  const double M = x.rank() < 2 ? 0 : double(x[0] * places_of(x)), roundings = M + 8;
+  return {ErrorModel::largest_input, 22 * roundings, {3 * M * roundings, M * roundings, 2}};
+}
+
+std::vector<BenchCase> bench_cases(DeviceKind device) {
+  if (device == DeviceKind::simt) return {};
+  const Attributes plain = Attributes::of(BatchNormGradientOptions{}),
+                   residual = Attributes::of(BatchNormGradientOptions{1e-5, true});
+  const Shape x{128, 32, 28, 28}, c{32};
+  return {{"128×32×28×28", {x, x, c, c, c}, plain},
+          {"128×32×28×28 channels_last", {x, x, c, c, c}, plain, true},
+          {"128×32×28×28 residual, ReLU, channels_last", {x, x, c, c, c, x}, residual, true}};
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_batch_norm_gradient(Registry& registry) {
+  registry.add(
+      {.name = kName,
+       .summary = "dx, dw, db of batch_norm from dy, x, mean, variance, w and y, and dz for the residual",
+       .options = &schema_of<BatchNormGradientOptions>(),
+       .dtype_operand = kX,
+       .optional = {kW, kY},
+       .infer = infer,
+       .reference = reference,
+       .compose = compose,
+       .cases = cases,
+       .refused_calls = refused_calls,
+       .error = error,
+       .operations = for_each_of_input(kX, 12),
+       .bench_cases = bench_cases});
+}
+
+}  // namespace ops
+
+BatchNormGradients batch_norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& mean,
+                                       const Tensor& variance, const Tensor& w, const Tensor& y,
+                                       const BatchNormGradientOptions& options) {
+  static const Op& op = op_named(kName);
+  auto outputs = apply(op, {dy, x, mean, variance, w, y}, Attributes::of(options));
+  const Tensor dz = outputs.size() > 3 ? outputs[3] : options.residual ? dy : Tensor();
+  return {outputs[0], outputs[1], outputs[2], dz};
+}
+
+}  // namespace treadle

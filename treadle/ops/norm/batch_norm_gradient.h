@@ -1,0 +1,21 @@
+/// The gradient of batch_norm as an op of its own.
+#pragma once
+
+#include "treadle/core/tensor.h"
+#include "treadle/ops/norm/batch_norm_options.h"
+
+namespace treadle {
+
+struct BatchNormGradients {
+  Tensor x, w, b, residual;
+};
+
+/// Of batch_norm(x, w, …) whose results were mean, variance and, where it ended in ReLU, y (else undefined):
+/// dz = dy where y > 0, n = (x - mean) / σ with σ = √(variance + ε), and over each channel's M elements
+/// dw = Σ dz·n, db = Σ dz, dx = (dz - db/M - n·dw/M) / σ · w. The residual's gradient is dz, where
+/// options.residual asks for it. w may be undefined (1).
+BatchNormGradients batch_norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& mean,
+                                       const Tensor& variance, const Tensor& w, const Tensor& y,
+                                       const BatchNormGradientOptions& options);
+
+}  // namespace treadle

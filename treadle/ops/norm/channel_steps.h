@@ -1,0 +1,104 @@
+/// Steps over the channels of x [N, C, …], of which the bodies of batch normalisation's ops are made, in
+/// terms of other ops.
+#pragma once
+
+#include <array>
+
+#include "treadle/graph/composition.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/fill/fill_options.h"
+#include "treadle/ops/norm/batch_norm_options.h"
+#include "treadle/ops/norm/channels.h"
+#include "treadle/ops/norm/normalized_rows.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
+#include "treadle/ops/reduce/reduce_options.h"
+
+namespace treadle {
+
+/// What mean and variance are kept in: they are computed in f32 where x is of a half type.
+inline DType dtype_of_statistics(DType x) { return size_of(x) == 2 ? DType::f32 : x; }
+
+class ChannelSteps {
+ public:
+  /// All computed in `dtype`.
+  ChannelSteps(const Composition& call, const Shape& x, DType dtype)
+      : call_(call), x_(x), dtype_(dtype), channels_(channels_of(x)) {}
+
+  /// The operand itself where it has that dtype, else a copy.
+  TensorView exact(const TensorView& operand) const {
+    return operand.dtype == dtype_ ? operand : row_major(call_, operand, dtype_);
+  }
+  TensorView exact(int input) const {
+    return call_.has_input(input) ? exact(call_.input(input)) : TensorView{};
+  }
+  /// Where an output is made: itself, or scratch memory that deliver() brings there.
+  TensorView exact_target(const TensorView& output) const {
+    return output.dtype == dtype_ ? output : call_.scratch(output.shape, dtype_);
+  }
+  void deliver(const TensorView& made, const TensorView& output) const {
+    if (made.dtype != output.dtype) convert(call_, made, output);
+  }
+  /// Laid out as `view`, which has no gaps.
+  TensorView scratch_like(const TensorView& view) const {
+    TensorView scratch = call_.scratch(view.shape, dtype_);
+    scratch.strides = view.strides;
+    return scratch;
+  }
+  TensorView scratch_of_channels() const { return call_.scratch({x_[1]}, dtype_); }
+  /// [C] as it broadcasts along x.
+  TensorView along(const TensorView& of_channels) const {
+    TensorView view = of_channels;
+    view.shape = channels_;
+    view.strides = contiguous_strides(channels_);
+    view.strides[0] = of_channels.strides[0];
+    return view;
+  }
+  TensorView number(double value) const {
+    const TensorView one = call_.scratch({}, dtype_);
+    call_.run(fill_op(), {one}, {one}, Attributes::of(FillOptions{value}));
+    return one;
+  }
+
+  /// [N, C, …] → [C].
+  void mean(const TensorView& x, const TensorView& of_channels) const {
+    call_.run(mean_op(), {x}, {of_channels}, over_channels());
+  }
+  void sum(const TensorView& x, const TensorView& of_channels) const {
+    call_.run(sum_op(), {x}, {of_channels}, over_channels());
+  }
+  /// √(variance + ε).
+  TensorView deviation(const TensorView& variance, double epsilon) const {
+    const TensorView result = scratch_of_channels();
+    call_.run(add_op(), {variance, number(epsilon)}, {result});
+    call_.run(sqrt_op(), {result}, {result});
+    return result;
+  }
+  /// y = y / √(variance + ε) · w + b + residual, then ReLU, with the call's operands from number `w` on.
+  void finish(const TensorView& y, const TensorView& variance, int w, const BatchNormOptions& options) const {
+    call_.run(div_op(), {y, along(deviation(variance, options.epsilon))}, {y});
+    if (call_.has_input(w)) call_.run(mul_op(), {y, along(exact(w))}, {y});
+    if (call_.has_input(w + 1)) call_.run(add_op(), {y, along(exact(w + 1))}, {y});
+    if (call_.has_input(w + 2)) call_.run(add_op(), {y, exact(w + 2)}, {y});
+    if (options.relu) call_.run(relu_op(), {y}, {y});
+  }
+
+ private:
+  /// The same for every call of a rank: replays allocate nothing.
+  const Attributes& over_channels() const {
+    static const auto of_ranks = [] {
+      std::array<Attributes, kMaxRank + 1> all;
+      for (int rank = 2; rank <= kMaxRank; ++rank)
+        all[size_t(rank)] = Attributes::of(ReduceOptions{.axes = axes_but_channels(Dims::filled(rank, 1))});
+      return all;
+    }();
+    return of_ranks[size_t(x_.rank())];
+  }
+
+  const Composition& call_;
+  const Shape& x_;
+  DType dtype_;
+  Shape channels_;
+};
+
+}  // namespace treadle
