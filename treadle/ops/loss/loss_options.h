@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "treadle/core/shape.h"
+
 namespace treadle {
 
 struct LossOptions {
@@ -16,6 +18,11 @@ struct LossOptions {
   bool keeps_terms() const { return reduction == "none"; }
   /// What the sum of `count` terms is divided by.
   double divisor(int64_t count) const { return reduction == "mean" ? double(count) : 1; }
+  /// The same for terms of a shape; "batchmean" divides by the first extent.
+  double divisor_of(const Shape& terms) const {
+    if (reduction == "batchmean") return terms.rank() > 0 ? double(terms[0]) : 1;
+    return divisor(terms.numel());
+  }
 };
 
 /// What is said of a label out of range: its value, the sample, the number of classes.

@@ -7,11 +7,15 @@
 
 namespace treadle {
 
-/// `terms` for reduction "none", else rank 0. Throws ValueError for an unknown reduction.
-inline Shape loss_shape(const char* op, const Shape& terms, const LossOptions& options) {
+/// `terms` for reduction "none", else rank 0. Throws ValueError for an unknown reduction; only some losses
+/// know "batchmean".
+inline Shape loss_shape(const char* op, const Shape& terms, const LossOptions& options,
+                        bool knows_batchmean = false) {
   const std::string& reduction = options.reduction;
-  require<ValueError>(reduction == "mean" || reduction == "sum" || reduction == "none",
-                      "{}: reduction '{}' is not known; known are: mean sum none", op, reduction);
+  require<ValueError>(reduction == "mean" || reduction == "sum" || reduction == "none" ||
+                          (knows_batchmean && reduction == "batchmean"),
+                      "{}: reduction '{}' is not known; known are: mean sum none{}", op, reduction,
+                      knows_batchmean ? " batchmean" : "");
   return options.keeps_terms() ? terms : Shape{};
 }
 
@@ -19,7 +23,7 @@ inline ReferenceTensor reduce_loss(const ReferenceTensor& terms, const LossOptio
   if (options.keeps_terms()) return terms;
   ReferenceTensor loss = ReferenceTensor::zeros({});
   for (double term : terms.values) loss.values[0] += term;
-  loss.values[0] /= options.divisor(int64_t(terms.values.size()));
+  loss.values[0] /= options.divisor_of(terms.shape);
   return loss;
 }
 

@@ -1,15 +1,12 @@
 /// What normalisations of rows have in common, in their declarations: the check of ε, the reference and how
-/// far results may be from it, the gradient, operands as their bodies need them.
+/// far results may be from it, the gradient.
 #pragma once
 
 #include <cmath>
 #include <vector>
 
 #include "treadle/core/error.h"
-#include "treadle/graph/composition.h"
-#include "treadle/ops/layout/cast.h"
-#include "treadle/ops/layout/cast_options.h"
-#include "treadle/ops/layout/copy.h"
+#include "treadle/graph/test_case.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
 
@@ -54,19 +51,5 @@ class NormalizedRows {
 
   Tensor n_, deviation_;
 };
-
-/// Overwrites `target` by the elements of `source`, of any layouts and dtypes.
-inline void convert(const Composition& call, const TensorView& source, const TensorView& target) {
-  if (source.dtype == target.dtype) return call.run(copy_op(), {source}, {target});
-  call.run(cast_op(), {source}, {target}, Attributes::of(CastOptions{target.dtype}));
-}
-
-/// `operand` itself where it has that dtype and lies row-major, else such a copy.
-inline TensorView row_major(const Composition& call, const TensorView& operand, DType dtype) {
-  if (operand.dtype == dtype && operand.contiguous()) return operand;
-  const TensorView copied = call.scratch(operand.shape, dtype);
-  convert(call, operand, copied);
-  return copied;
-}
 
 }  // namespace treadle
