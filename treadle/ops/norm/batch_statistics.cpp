@@ -7,6 +7,7 @@
 #include "treadle/ops/fill/fill_options.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/cast_options.h"
+#include "treadle/ops/layout/convert.h"
 #include "treadle/ops/norm/batch_norm.h"
 #include "treadle/ops/norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise.h"

@@ -7,6 +7,7 @@
 #include "treadle/graph/composition.h"
 #include "treadle/ops/fill/fill.h"
 #include "treadle/ops/fill/fill_options.h"
+#include "treadle/ops/layout/convert.h"
 #include "treadle/ops/norm/batch_norm_options.h"
 #include "treadle/ops/norm/channels.h"
 #include "treadle/ops/norm/normalized_rows.h"
