@@ -9,6 +9,10 @@ namespace {
 
 void print_dataset(const KnownDataset& set) {
   fmt::print("{}: {}\n", set.name, set.description);
+  if (set.made) {
+    fmt::print("  made from the seed of the run\n");
+    return;
+  }
   if (!set.found.empty()) {
     fmt::print("  found in {}\n", set.found.string());
     return;
@@ -29,6 +33,7 @@ int run(const Options& options) {
     list.push_back({{"name", set.name},
                     {"description", set.description},
                     {"classes", set.classes},
+                    {"made", set.made},
                     {"found", set.found.string()},
                     {"how_to_get", set.how_to_get}});
     if (!options.json) print_dataset(set);

@@ -50,7 +50,7 @@ int run(const Options& options) {
   LoadedModel model = load_model(options.checkpoint);
   require_finite(model);
   std::string data = options.data.empty() ? model.checkpoint.dataset : options.data;
-  ImageDataset test = load_dataset(data).test;
+  ImageDataset test = load_dataset(data, model.checkpoint.seed).test;
   require_fit(test, data, model.checkpoint);
   model.module->to(device);
   auto result = evaluate(*model.module, test, model.checkpoint.normalization, device, options.batch_size,

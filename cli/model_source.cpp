@@ -1,27 +1,37 @@
 #include "cli/model_source.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "treadle/core/error.h"
-#include "treadle/models/model.h"
 #include "treadle/train/run_folder.h"
 
 namespace treadle::cli {
 
 namespace {
 
+/// Elements of an input that is believed without a parameter of that size: a model is made for it before its
+/// parameters are compared.
+constexpr int64_t kMostInput = int64_t(1) << 22;
+
 /// What a file says of classes, input and normalization must fit its model: later code indexes by it.
 void check_against_model(const Checkpoint& c) {
   const ModelInfo& info = model_info(c.model);
-  require<FormatError>(c.input == info.input, "its input is {}, that of {} is {}", c.input, c.model,
-                       info.input);
-  require<FormatError>(int64_t(c.classes.size()) == info.classes, "it names {} classes, {} has {}",
-                       c.classes.size(), c.model, info.classes);
+  require<FormatError>(info.follows_data || c.input == info.input, "its input is {}, that of {} is {}",
+                       c.input, c.model, info.input);
+  require<FormatError>(info.follows_data || int64_t(c.classes.size()) == info.classes,
+                       "it names {} classes, {} has {}", c.classes.size(), c.model, info.classes);
+  int64_t elements = kMostInput;
+  for (const NamedTensor& parameter : c.parameters) elements = std::max(elements, parameter.tensor.numel());
+  const bool whole = c.input.rank() > 0 && !c.classes.empty() && checked_numel(c.input) > 0;
+  require<FormatError>(whole && c.input.numel() <= elements,
+                       "its input is {} and it names {} classes; there must be some, and at most {} elements",
+                       c.input, c.classes.size(), elements);
   const auto& [mean, deviation] = c.normalization;
-  bool fits = mean.size() == deviation.size() && (mean.empty() || mean.size() == size_t(info.input[0]));
+  bool fits = mean.size() == deviation.size() && (mean.empty() || mean.size() == size_t(c.input[0]));
   require<FormatError>(fits, "it has {} means and {} deviations for {} channels", mean.size(),
-                       deviation.size(), info.input[0]);
+                       deviation.size(), c.input[0]);
   for (float value : deviation)
     require<FormatError>(value > 0 && std::isfinite(value), "a deviation is {}, it must be positive", value);
   for (float value : mean) require<FormatError>(std::isfinite(value), "a mean is {}", value);
@@ -35,13 +45,17 @@ LoadedModel load_model(const std::string& path) {
   LoadedModel loaded{nullptr, load_checkpoint(file), file};
   try {
     check_against_model(loaded.checkpoint);
-    loaded.module = make_model(loaded.checkpoint.model);
+    loaded.module = make_model(loaded.checkpoint.model, task_of(loaded.checkpoint));
     loaded.module->load_state_dict(loaded.checkpoint.parameters);
   } catch (const Error& error) {
     throw FormatError(fmt::format("{}: {}", file.string(), error.what()));
   }
   loaded.module->eval();
   return loaded;
+}
+
+ModelTask task_of(const Checkpoint& checkpoint) {
+  return {checkpoint.input, int64_t(checkpoint.classes.size())};
 }
 
 void require_finite(const LoadedModel& model) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "treadle/models/model.h"
 #include "treadle/nn/module.h"
 #include "treadle/train/checkpoint.h"
 
@@ -19,6 +20,9 @@ struct LoadedModel {
 /// Reads a checkpoint (a file, or a run folder: then RunFolder::model_file()) and builds its model. Throws
 /// FormatError when the file does not hold that model.
 LoadedModel load_model(const std::string& path);
+
+/// What a checkpoint's model was made for.
+ModelTask task_of(const Checkpoint& checkpoint);
 
 /// Throws FormatError naming file and tensor when a weight is NaN or infinite: nothing can be computed with
 /// it.

@@ -37,6 +37,14 @@ struct Options : BindingSettings {
   }
 };
 
+/// Throws unless the model takes images: grey or colour.
+void require_images(const LoadedModel& model) {
+  const Shape& input = model.checkpoint.input;
+  require<ValueError>(input.rank() == 3 && (input[0] == 1 || input[0] == 3),
+                      "{} takes examples of shape {}, no images; evaluate it with a data set: treadle eval",
+                      model.file.string(), input);
+}
+
 /// Channels as the model wants them: grey by BT.601 luma, colour from grey by repetition.
 Image with_channels(const Image& image, int64_t channels) {
   if (channels == 1) return to_grey(image);
@@ -122,6 +130,7 @@ Entry predict(const Options& options, LoadedModel& model, Classifier& classifier
 int run(const Options& options) {
   Device device = apply_run_settings(options);
   LoadedModel model = load_model(options.checkpoint);
+  require_images(model);
   require_finite(model);
   model.module->to(device);
   const Shape& input = model.checkpoint.input;

@@ -1,23 +1,21 @@
 #include "cli/program_summary.h"
 
+#include "treadle/data/batches.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/models/model.h"
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/random/random.h"
 #include "treadle/train/classification/training_step.h"
 
 namespace treadle::cli {
 
-ProgramSource program_source(const std::string& name, const std::string& optimizer, int64_t batch,
-                             Device device) {
-  const ModelInfo& info = model_info(name);
+ProgramSource program_source(const std::string& name, const ModelTask& task, const std::string& optimizer,
+                             int64_t batch, Device device) {
   ProgramSource source;
-  source.model = make_model(name);
+  source.model = make_model(name, task);
   source.model->to(device);
   source.optimizer = make_optimizer(optimizer, source.model->named_parameters(), 0.01);
   Generator generator;
-  source.images =
-      to(rand({batch, info.input[0], info.input[1], info.input[2]}, DType::f32, kCpu, generator), device);
+  source.images = to(rand(batch_shape(batch, task.input), DType::f32, kCpu, generator), device);
   source.labels = Tensor::zeros({batch}, DType::i64, device);
   return source;
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "treadle/compile/compile.h"
+#include "treadle/models/model.h"
 #include "treadle/nn/module.h"
 #include "treadle/optim/optimizer.h"
 
@@ -16,9 +17,9 @@ struct ProgramSource {
   Tensor images, labels;
 };
 
-/// A fresh model on `device`, with noise as images: variants are measured on them.
-ProgramSource program_source(const std::string& model, const std::string& optimizer, int64_t batch,
-                             Device device);
+/// A fresh model for a task on `device`, with noise as images: variants are measured on them.
+ProgramSource program_source(const std::string& model, const ModelTask& task, const std::string& optimizer,
+                             int64_t batch, Device device);
 
 /// The programs of one inference step and one training step.
 struct ModelPrograms {

@@ -9,6 +9,7 @@
 #include "cli/program_summary.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
+#include "treadle/data/batches.h"
 #include "treadle/graph/op.h"
 #include "treadle/models/model.h"
 #include "treadle/nn/summary.h"
@@ -114,8 +115,15 @@ Json json_of(const ProgramReport& report) {
           {"memory_bytes", report.memory_bytes}};
 }
 
-void print_programs(const Options& options, const std::string& model, Device device) {
-  ProgramSource source = program_source(model, options.optimizer, options.batch_size, device);
+/// A known model and what it is made for.
+struct ModelChoice {
+  std::string name;
+  ModelTask task;
+};
+
+void print_programs(const Options& options, const ModelChoice& model, Device device) {
+  ProgramSource source =
+      program_source(model.name, model.task, options.optimizer, options.batch_size, device);
   auto [inference, training] = make_programs(source);
   if (options.json)
     return print_json(Json{{"model", options.source},
@@ -130,22 +138,26 @@ void print_programs(const Options& options, const std::string& model, Device dev
                report->program->to_string(), byte_size(double(report->memory_bytes)));
 }
 
-/// The model's name, or that of the model in a checkpoint: what exists as a file, or is written like one.
-std::string model_of(const std::string& source) {
+/// A model by its name, or the one in a checkpoint: what exists as a file, or is written like one.
+ModelChoice model_of(const std::string& source) {
   const auto& known = known_models();
-  if (std::any_of(known.begin(), known.end(), [&](const ModelInfo& model) { return model.name == source; }))
-    return source;
+  const bool is_name =
+      std::any_of(known.begin(), known.end(), [&](const ModelInfo& model) { return model.name == source; });
   bool is_path = source.find_first_of("./") != std::string::npos || std::filesystem::exists(source);
-  return is_path ? load_model(source).checkpoint.model : source;
+  if (is_path && !is_name) {
+    const Checkpoint checkpoint = load_model(source).checkpoint;
+    return {checkpoint.model, task_of(checkpoint)};
+  }
+  const ModelInfo& info = model_info(source);
+  return {info.name, {info.input, info.classes}};
 }
 
 int run(const Options& options) {
   Device device = apply_run_settings(options);
-  std::string model = model_of(options.source);
-  const ModelInfo& info = model_info(model);
+  const ModelChoice model = model_of(options.source);
   if (options.program) return print_programs(options, model, device), kSuccess;
-  Shape input{options.batch_size, info.input[0], info.input[1], info.input[2]};
-  auto summary = summarize(*make_model(model), input);
+  auto summary =
+      summarize(*make_model(model.name, model.task), batch_shape(options.batch_size, model.task.input));
   if (options.json)
     print_summary(options, summary);
   else

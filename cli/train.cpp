@@ -101,10 +101,10 @@ class Training {
     if (o_.resume) take_up();
     if (!o_.resume && !o_.out.empty()) refuse_used_folder();
     device_ = apply_run_settings(o_);
-    model_ = make_model(o_.model, o_.seed);
+    prepare_data();
+    model_ = make_model(o_.model, {data_.train.image_shape, int64_t(data_.train.classes.size())}, o_.seed);
     model_->to(device_);
     optimizer_ = make_optimizer(o_.optimizer, model_->named_parameters(), o_.learning_rate);
-    prepare_data();
     description_ = describe();
     if (!o_.resume) take_new_folder();
     folder_->set_config(config_text(o_, device_));
@@ -139,20 +139,25 @@ class Training {
 
   void prepare_data() {
     data_ = load_data();
-    const ModelInfo& info = model_info(o_.model);
-    require<ShapeError>(data_.train.image_shape == info.input, "images of {} have shape {}, {} expects {}",
-                        o_.data, to_string(data_.train.image_shape), o_.model, to_string(info.input));
-    require<FormatError>(int64_t(data_.train.classes.size()) == info.classes, "{} has {} classes, {} has {}",
-                         o_.data, data_.train.classes.size(), o_.model, info.classes);
+    check_model_takes_data();
     fingerprint_ = fingerprint(data_);
     if (o_.resume) check_same_data();
     if (o_.validation > 0) hold_out(data_, o_.validation, o_.seed);
   }
 
+  void check_model_takes_data() const {
+    const ModelInfo& info = model_info(o_.model);
+    if (info.follows_data) return;
+    require<ShapeError>(data_.train.image_shape == info.input, "images of {} have shape {}, {} expects {}",
+                        o_.data, to_string(data_.train.image_shape), o_.model, to_string(info.input));
+    require<FormatError>(int64_t(data_.train.classes.size()) == info.classes, "{} has {} classes, {} has {}",
+                         o_.data, data_.train.classes.size(), o_.model, info.classes);
+  }
+
   DatasetSplits load_data() const {
-    if (!o_.resume || is_given_("--data")) return load_dataset(o_.data);
+    if (!o_.resume || is_given_("--data")) return load_dataset(o_.data, o_.seed);
     try {
-      return load_dataset(o_.data);
+      return load_dataset(o_.data, o_.seed);
     } catch (const DatasetAbsent& error) {
       throw DatasetAbsent(moved_text(error));
     } catch (const ValueError& error) {

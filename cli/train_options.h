@@ -61,7 +61,8 @@ struct TrainOptions : BindingSettings {
 
   static void describe_limits(auto& field) {
     using O = TrainOptions;
-    field("seed", &O::seed, "Initial weights, the order of images and the validation part",
+    field("seed", &O::seed,
+          "Initial weights, the order of images, the validation part, and what is drawn of a data set",
           {.check = seed_number(), .kept = Kept::fixed});
     field("limit_batches", &O::limit_batches,
           "Stop each epoch after so many batches, and test on as many images; 0: no limit",

@@ -22,7 +22,7 @@ StepWork::StepWork(const StepChoice& choice, Device device)
         return std::vector{train ? TrainingStep{*model_, *optimizer_}(batch[0], batch[1]) : infer(batch[0])};
       }) {
   if (choice.checkpoint.empty()) {
-    model_ = make_model(choice.model);
+    model_ = make_model(choice.model, {data_.image_shape, int64_t(data_.classes.size())});
   } else {
     LoadedModel loaded = load_model(choice.checkpoint);
     require<ValueError>(loaded.checkpoint.model == choice.model, "{} holds the model {}, not {}",

@@ -59,7 +59,7 @@ TEST(Dataset, ReadsAFolderOfIdxFiles) {
   EXPECT_EQ(splits.train.image_shape, (Shape{1, 2, 3}));
   EXPECT_EQ(splits.train.pixels.size(), 24u);
   EXPECT_EQ(splits.train.pixels[23], 23);
-  EXPECT_EQ(splits.test.labels, (std::vector<uint8_t>{0, 1, 2}));
+  EXPECT_EQ(splits.test.labels, (std::vector<int32_t>{0, 1, 2}));
   EXPECT_EQ(splits.train.classes, (std::vector<std::string>{"0", "1", "2", "3"}));
   EXPECT_EQ(splits.test.classes, splits.train.classes);
 }
@@ -81,10 +81,10 @@ TEST(Dataset, ReadsCifarFolders) {
     DatasetSplits splits = load_dataset((folder / name).string());
     EXPECT_EQ(splits.train.name, "cifar-10");
     EXPECT_EQ(splits.train.image_shape, (Shape{3, 32, 32}));
-    EXPECT_EQ(splits.train.labels, (std::vector<uint8_t>{1, 2, 3, 4, 5}));
+    EXPECT_EQ(splits.train.labels, (std::vector<int32_t>{1, 2, 3, 4, 5}));
     EXPECT_EQ(splits.train.pixels[3072], 20);
     EXPECT_EQ(splits.train.classes[7], "horse");
-    EXPECT_EQ(splits.test.labels, std::vector<uint8_t>{7});
+    EXPECT_EQ(splits.test.labels, std::vector<int32_t>{7});
   }
 }
 
@@ -194,8 +194,9 @@ TEST(Dataset, KnownSetsAreListed) {
   ASSERT_EQ(sets.size(), dataset_registry().sets().size());
   ASSERT_GE(sets.size(), 3u);
   for (const auto& set : sets) {
-    EXPECT_EQ(set.classes.size(), 10u);
-    EXPECT_FALSE(set.description.empty() || set.how_to_get.empty());
+    EXPECT_FALSE(set.description.empty() || set.classes.empty());
+    EXPECT_EQ(set.how_to_get.empty(), set.made) << set.name;
+    EXPECT_EQ(set.places.empty(), set.made) << set.name;
   }
   EXPECT_EQ(sets[0].how_to_get, "apt install dataset-fashion-mnist");
   EXPECT_EQ(sets[1].name, "mnist");
@@ -213,7 +214,7 @@ TEST(Dataset, FashionMnistOfTheSystem) {
   EXPECT_EQ(splits.train.image_shape, (Shape{1, 28, 28}));
   EXPECT_EQ(splits.test.classes[9], "Ankle boot");
   std::vector<int> count(10);
-  for (uint8_t label : splits.train.labels) ++count[label];
+  for (int32_t label : splits.train.labels) ++count[label];
   EXPECT_EQ(count, std::vector<int>(10, 6000));
   // The published mean of the training pixels, 0.2860, as everybody normalises with.
   double sum = 0;

@@ -27,7 +27,7 @@ TEST(PixelStatistics, CountEveryPixel) {
 
 /// Enough images that several threads count them: image n holds n % 256 in all its pixels.
 TEST(PixelStatistics, CountEveryImageOnce) {
-  ImageDataset data{"many", {"a"}, {1, 2, 2}, {}, std::vector<uint8_t>(1280)};
+  ImageDataset data{"many", {"a"}, {1, 2, 2}, {}, std::vector<int32_t>(1280)};
   for (int n = 0; n < 1280; ++n) data.pixels.insert(data.pixels.end(), 4, uint8_t(n % 256));
   // 1280 is five times 256: every value is as frequent, with mean 127.5 and variance (256² - 1) / 12.
   EXPECT_EQ(measure_normalization(data).mean[0], float(127.5 / 255));

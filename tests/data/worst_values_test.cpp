@@ -63,6 +63,9 @@ TEST(WorstValues, Batches) {
                      hollow = with([](ImageDataset&d) {
                        d.image_shape = {1, 0, 2};
                      });
+  const ImageDataset two_vectors{"vectors", {"a", "b"}, {2}, {}, {0, 1}, {1, 2, 3, 4}};
+  ImageDataset short_of_values = two_vectors, both = two_vectors, no_axis = two_vectors;
+  short_of_values.values.pop_back(), both.pixels = {1, 2, 3, 4}, no_axis.image_shape = {0};
   expect_refused({
       refused<ValueError>("rank 0, normalized", {"[]", "[C, H, W]"}, gather(shapeless, {0}, {{0}, {1}})),
       refused<ValueError>("bytes", {"3", "4"}, [&] { gather_batch(short_of_pixels, zeroth, bytes, labels); }),
@@ -81,6 +84,12 @@ TEST(WorstValues, Batches) {
       refused<ValueError>("deviation infinite", {"inf"}, gather(two_images(), {0}, {{0}, {INFINITY}})),
       refused<ValueError>("mean NaN", {"mean nan"}, gather(two_images(), {0}, {{NAN}, {1}})),
       refused<ValueError>("channels", {"2 means", "1 channels"}, gather(two_images(), {0}, {{0, 0}, {1, 1}})),
+      refused<ValueError>("bytes of values", {"[2]", "not images"},
+                          [&] { gather_batch(two_vectors, zeroth, bytes, labels); }),
+      refused<ValueError>("values", {"2 images of shape [2]", "4 values, not 3"},
+                          gather(short_of_values, {0})),
+      refused<ValueError>("values and pixels", {"beside the values"}, gather(both, {0})),
+      refused<ValueError>("empty vectors", {"[0]"}, gather(no_axis, {0})),
       refused<ValueError>("means", {"2 means", "1 deviations"}, gather(two_images(), {0}, {{0, 0}, {1}})),
       refused<ValueError>("mean alone", {"1 means", "0 deviations"}, gather(two_images(), {0}, {{0}, {}})),
       refused<ValueError>("measured", {"3", "4"}, [&] { measure_normalization(short_of_pixels); }),

@@ -16,7 +16,7 @@ constexpr int64_t kEpochs = 4;
 /// Validation images with the label of another quarter: the better a model is, the worse it is on them.
 ImageDataset wrong_quarters(int64_t size, uint64_t seed) {
   ImageDataset data = bright_quarters(size, seed);
-  for (uint8_t& label : data.labels) label = (label + 1) % 4;
+  for (int32_t& label : data.labels) label = (label + 1) % 4;
   return data;
 }
 

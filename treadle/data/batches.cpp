@@ -41,26 +41,36 @@ void scale_and_normalize(const uint8_t* __restrict in, float* __restrict out, in
   for (int64_t i = 0; i < count; ++i) out[i] = (float(in[i]) / 255.0f - mean) / deviation;
 }
 
-void convert_image(const uint8_t* in, float* out, const Shape& shape,
-                   const PixelNormalization& normalization) {
+void scale(const float* __restrict in, float* __restrict out, int64_t count) {
+  std::memcpy(out, in, size_t(count) * sizeof(float));
+}
+
+void scale_and_normalize(const float* __restrict in, float* __restrict out, int64_t count, float mean,
+                         float deviation) {
+  for (int64_t i = 0; i < count; ++i) out[i] = (in[i] - mean) / deviation;
+}
+
+/// Of pixels or values.
+template <class T>
+void convert_image(const T* in, float* out, const Shape& shape, const PixelNormalization& normalization) {
   if (normalization.mean.empty()) return scale(in, out, shape.numel());
-  int64_t plane = shape[1] * shape[2];
+  int64_t plane = shape.numel() / shape[0];
   for (int64_t c = 0; c < shape[0]; ++c)
     scale_and_normalize(in + c * plane, out + c * plane, plane, normalization.mean[size_t(c)],
                         normalization.deviation[size_t(c)]);
 }
 
-/// Calls copy(image bytes, position in the batch) for each index and writes the labels.
-template <class Copy>
-void for_each_image(const ImageDataset& dataset, std::span<const int64_t> indices, int64_t* labels,
-                    Copy copy) {
+/// Calls copy(pixels or values of an example, position in the batch) for each index and writes the labels.
+template <class T, class Copy>
+void for_each_image(const ImageDataset& dataset, const std::vector<T>& all, std::span<const int64_t> indices,
+                    int64_t* labels, Copy copy) {
   require_whole(dataset);
   int64_t image = dataset.image_shape.numel();
   parallel_for(int64_t(indices.size()), Nanoseconds{kPixel * double(image)}, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t index = indices[size_t(i)];
       check_index(dataset, index);
-      copy(dataset.pixels.data() + index * image, i * image);
+      copy(all.data() + index * image, i * image);
       labels[i] = dataset.labels[size_t(index)];
     }
   });
@@ -103,19 +113,29 @@ void BatchSampler::restore(State state) {
   shuffle();
 }
 
+Shape batch_shape(int64_t count, const Shape& example) {
+  Shape shape{count};
+  for (int64_t extent : example) shape.push_back(extent);
+  return shape;
+}
+
 void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, float* pixels,
                   int64_t* labels, const PixelNormalization& normalization) {
   require_whole(dataset);
   check_normalization(normalization, dataset.image_shape[0]);
-  for_each_image(dataset, indices, labels, [&](const uint8_t* image, int64_t offset) {
+  auto convert = [&](const auto* image, int64_t offset) {
     convert_image(image, pixels + offset, dataset.image_shape, normalization);
-  });
+  };
+  if (dataset.has_values()) return for_each_image(dataset, dataset.values, indices, labels, convert);
+  for_each_image(dataset, dataset.pixels, indices, labels, convert);
 }
 
 void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, uint8_t* pixels,
                   int64_t* labels) {
+  require<ValueError>(!dataset.has_values(), "data set {}: the examples are numbers of shape {}, not images",
+                      dataset.name, dataset.image_shape);
   int64_t bytes = dataset.image_shape.numel();
-  for_each_image(dataset, indices, labels, [&](const uint8_t* image, int64_t offset) {
+  for_each_image(dataset, dataset.pixels, indices, labels, [&](const uint8_t* image, int64_t offset) {
     std::memcpy(pixels + offset, image, size_t(bytes));
   });
 }

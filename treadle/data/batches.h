@@ -70,19 +70,24 @@ class TREADLE_API BatchSampler {
   std::vector<int64_t> order_;
 };
 
-/// Per-channel mean and standard deviation of pixel/255; both empty: not normalised.
+/// The shape [count, …example] of a batch.
+TREADLE_API Shape batch_shape(int64_t count, const Shape& example);
+
+/// Mean and standard deviation of pixel/255 for each channel, or of the values for each index of their first
+/// axis; both empty: not normalised.
 struct PixelNormalization {
   std::vector<float> mean;
   std::vector<float> deviation;
 };
 
-/// Copies images to pixels[B, C, H, W] as pixel/255, or (pixel/255 - mean[c]) / deviation[c], and their
-/// labels to labels[B]. Throws ValueError for an index beyond the data set, a data set that is not whole, and
-/// a normalization without one finite mean and one positive deviation per channel.
+/// Copies images to pixels[B, C, H, W] as pixel/255, or (pixel/255 - mean[c]) / deviation[c], values as they
+/// are, or as (value - mean[c]) / deviation[c], and their labels to labels[B]. Throws ValueError for an index
+/// beyond the data set, a data set that is not whole, and a normalization without one finite mean and one
+/// positive deviation per channel.
 TREADLE_API void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, float* pixels,
                               int64_t* labels, const PixelNormalization& normalization = {});
 
-/// The same with the bytes as they are.
+/// The same with the bytes of images as they are. Throws ValueError for examples that are no images.
 TREADLE_API void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, uint8_t* pixels,
                               int64_t* labels);
 

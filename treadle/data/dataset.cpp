@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Names "0", "1", … for every label up to the largest.
-std::vector<std::string> numbered_classes(const std::vector<uint8_t>& labels) {
+std::vector<std::string> numbered_classes(const std::vector<int32_t>& labels) {
   int count = 1 + *std::max_element(labels.begin(), labels.end());
   std::vector<std::string> classes;
   for (int i = 0; i < count; ++i) classes.push_back(std::to_string(i));
@@ -22,7 +22,7 @@ std::vector<std::string> numbered_classes(const std::vector<uint8_t>& labels) {
 
 void check_split(const ImageDataset& dataset, const char* split) {
   for (int64_t i = 0; i < dataset.size(); ++i)
-    require<FormatError>(dataset.labels[i] < dataset.classes.size(),
+    require<FormatError>(size_t(dataset.labels[i]) < dataset.classes.size(),
                          "{}: label {} of the {} images is {}, there are {} classes", dataset.name, i, split,
                          dataset.labels[i], dataset.classes.size());
 }
@@ -59,7 +59,8 @@ std::string joined(const std::vector<fs::path>& paths) {
   return text;
 }
 
-DatasetSplits load_known(const DatasetDeclaration& known) {
+DatasetSplits load_known(const DatasetDeclaration& known, int64_t classes, uint64_t seed) {
+  if (known.make) return known.make(seed, classes);
   fs::path folder = find_dataset(known.name);
   require<DatasetAbsent>(!folder.empty(), "the data set {} is not in {}; to get it: {}", known.name,
                          joined(places_of(known.name)), known.how_to_get);
@@ -92,17 +93,21 @@ void check_folder(const fs::path& folder, std::string_view given) {
 
 void require_whole(const ImageDataset& dataset) {
   const Shape& image = dataset.image_shape;
+  const bool positive = std::all_of(image.begin(), image.end(), [](int64_t e) { return e > 0; });
+  const bool fits = dataset.has_values() ? image.rank() > 0 && dataset.pixels.empty() : image.rank() == 3;
   require<ValueError>(
-      image.rank() == 3 && std::all_of(image.begin(), image.end(), [](int64_t e) { return e > 0; }),
-      "data set {}: images have shape {}, expected [C, H, W]", dataset.name, image);
+      fits && positive, "data set {}: images have shape {}, expected {}", dataset.name, image,
+      dataset.has_values() ? "extents above 0, and no pixels beside the values" : "[C, H, W]");
   const int64_t expected = dataset.size() * checked_numel(image);
-  require<ValueError>(int64_t(dataset.pixels.size()) == expected,
-                      "data set {}: {} images of shape {} have {} bytes, not {}", dataset.name,
-                      dataset.size(), image, expected, dataset.pixels.size());
+  const size_t found = dataset.has_values() ? dataset.values.size() : dataset.pixels.size();
+  require<ValueError>(int64_t(found) == expected, "data set {}: {} images of shape {} have {} {}, not {}",
+                      dataset.name, dataset.size(), image, expected,
+                      dataset.has_values() ? "values" : "bytes", found);
 }
 
-DatasetSplits load_dataset(std::string_view name_or_folder) {
-  if (const DatasetDeclaration* known = dataset_registry().find(name_or_folder)) return load_known(*known);
+DatasetSplits load_dataset(std::string_view name_or_folder, uint64_t seed) {
+  if (auto [known, classes] = dataset_registry().choose(name_or_folder); known)
+    return load_known(*known, classes, seed);
   check_folder(fs::path(name_or_folder), name_or_folder);
   return load_folder(name_or_folder, name_of_folder(name_or_folder));
 }
@@ -110,7 +115,7 @@ DatasetSplits load_dataset(std::string_view name_or_folder) {
 std::vector<std::string> dataset_names() { return dataset_registry().names(); }
 
 std::string lasting_name(const std::string& name_or_folder) {
-  if (dataset_registry().find(name_or_folder)) return name_or_folder;
+  if (dataset_registry().choose(name_or_folder).set) return name_or_folder;
   std::error_code error;
   fs::path folder = fs::canonical(name_or_folder, error);
   return error ? name_or_folder : folder.string();

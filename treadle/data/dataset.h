@@ -1,4 +1,4 @@
-/// Labelled image sets in memory, and finding and loading the known ones.
+/// Labelled sets of images, or of other numbers, in memory; finding and loading the known ones.
 #pragma once  // public
 
 #include <cstdint>
@@ -18,19 +18,21 @@ struct TREADLE_API DatasetAbsent : Error {
   using Error::Error;
 };
 
-/// Images of one size with a label each.
+/// Images of one size with a label each; or examples of another kind, which are numbers.
 struct ImageDataset {
   std::string name;
   std::vector<std::string> classes;  ///< label → name
-  Shape image_shape;                 ///< [C, H, W]
-  std::vector<uint8_t> pixels;       ///< [N, C, H, W]
-  std::vector<uint8_t> labels;       ///< [N], each below classes.size()
+  Shape image_shape;                 ///< [C, H, W]; of numbers any shape, [D] for vectors
+  std::vector<uint8_t> pixels;       ///< [N, C, H, W]; empty where there are values
+  std::vector<int32_t> labels;       ///< [N], each from 0 and below classes.size()
+  std::vector<float> values = {};    ///< [N, …image_shape]: the examples where they are no images
 
   int64_t size() const { return int64_t(labels.size()); }
+  bool has_values() const { return !values.empty(); }
 };
 
-/// Throws ValueError unless the image shape has three positive extents and there are as many pixels as images
-/// of it: for data sets that were not loaded.
+/// Throws ValueError unless the shape has positive extents, three where examples are images, and there are as
+/// many pixels or values as examples of it: for data sets that were not loaded.
 TREADLE_API void require_whole(const ImageDataset& dataset);
 
 struct DatasetSplits {
@@ -48,7 +50,10 @@ struct DatasetSplits {
 /// training label. Throws DatasetAbsent, ValueError for a name that is neither known nor a folder, FileError,
 /// and FormatError for damaged files, numbers of images and labels that differ, and labels beyond the
 /// classes.
-TREADLE_API DatasetSplits load_dataset(std::string_view name_or_folder);
+///
+/// A set that is made and not stored is drawn by `seed`. Its name may say how many classes it shall have:
+/// "spirals:5".
+TREADLE_API DatasetSplits load_dataset(std::string_view name_or_folder, uint64_t seed = 0);
 
 /// What names the same data set from any working directory: a known set's name as it is, else the folder's
 /// absolute path. A folder that is not there keeps its name.
@@ -62,6 +67,7 @@ struct KnownDataset {
   std::filesystem::path found;  ///< the folder that load_dataset would read; empty when there is none
   std::string how_to_get;
   std::vector<std::filesystem::path> places = {};  ///< where it is looked for, best first
+  bool made = false;                               ///< by a seed: there is nothing to find or to get
 };
 
 /// All of them, the one first that is taken where none is named.

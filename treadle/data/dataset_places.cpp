@@ -41,7 +41,7 @@ std::vector<KnownDataset> known_datasets() {
   std::vector<KnownDataset> datasets;
   for (const DatasetDeclaration& set : dataset_registry().sets())
     datasets.push_back({set.name, set.description, set.classes, find_dataset(set.name), set.how_to_get,
-                        places_of(set.name)});
+                        set.make ? std::vector<fs::path>() : places_of(set.name), bool(set.make)});
   return datasets;
 }
 

@@ -1,5 +1,8 @@
 #include "treadle/data/dataset_registry.h"
 
+#include <charconv>
+
+#include "treadle/core/error.h"
 #include "treadle/core/insert_at_place.h"
 
 namespace treadle {
@@ -16,6 +19,22 @@ const DatasetDeclaration* DatasetRegistry::find(std::string_view name) const {
   for (const DatasetDeclaration& set : sets_)
     if (set.name == name) return &set;
   return nullptr;
+}
+
+ChosenDataset DatasetRegistry::choose(std::string_view name) const {
+  const size_t colon = name.find(':');
+  const DatasetDeclaration* set = find(name.substr(0, colon));
+  if (!set || colon == name.npos) return {set, set ? int64_t(set->classes.size()) : 0};
+  const std::string_view number = name.substr(colon + 1);
+  int64_t classes = 0;
+  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), classes);
+  require<ValueError>(set->most_classes > 0, "{}: {} has {} classes, no other number can be asked for", name,
+                      set->name, set->classes.size());
+  require<ValueError>(error == std::errc() && end == number.data() + number.size() && classes >= 2 &&
+                          classes <= set->most_classes,
+                      "{}: {} can have 2 to {} classes, not '{}'", name, set->name, set->most_classes,
+                      number);
+  return {set, classes};
 }
 
 std::vector<std::string> DatasetRegistry::names() const {

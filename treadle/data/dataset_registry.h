@@ -18,7 +18,16 @@ struct DatasetDeclaration {
   std::string name;
   std::string description;
   std::vector<std::string> classes;  ///< label → name
-  std::string how_to_get;            ///< ends "to get it: …" and "not found; …"
+  std::string how_to_get = {};       ///< ends "to get it: …" and "not found; …"
+  /// Of a set that is made and not stored: makes it with that many classes.
+  std::function<DatasetSplits(uint64_t seed, int64_t classes)> make = {};
+  int64_t most_classes = 0;  ///< of a made set that takes 2 and more; 0: it has those above
+};
+
+/// A set as it was asked for: "spirals:5" is spirals with 5 classes.
+struct ChosenDataset {
+  const DatasetDeclaration* set = nullptr;
+  int64_t classes = 0;
 };
 
 /// How a folder holds a data set.
@@ -41,6 +50,9 @@ class DatasetRegistry {
   const std::vector<DatasetDeclaration>& sets() const { return sets_; }
   /// The set of that name, or null.
   const DatasetDeclaration* find(std::string_view name) const;
+  /// The same for a name that may say how many classes there shall be; without a set where none is meant.
+  /// Throws ValueError for a number of classes that the set cannot have.
+  ChosenDataset choose(std::string_view name) const;
   std::vector<std::string> names() const;
 
   /// The format that a folder is in, or null; one that only one set has goes before others.

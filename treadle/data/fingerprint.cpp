@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "treadle/core/parallel_for.h"
 #include "treadle/data/batches.h"
@@ -22,7 +23,7 @@ uint64_t hash_block(const uint8_t* bytes, int64_t count) {
 }
 
 /// The blocks are cut by size alone, so the hash is the same for any number of threads.
-uint64_t hash_of(const std::vector<uint8_t>& bytes) {
+uint64_t hash_of(std::span<const uint8_t> bytes) {
   const int64_t size = int64_t(bytes.size()), blocks = (size + kBlock - 1) / kBlock;
   std::vector<uint64_t> hashes(static_cast<size_t>(blocks));
   parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
@@ -34,13 +35,28 @@ uint64_t hash_of(const std::vector<uint8_t>& bytes) {
   return hash;
 }
 
+template <class T>
+std::span<const uint8_t> bytes_of(const std::vector<T>& numbers) {
+  return {reinterpret_cast<const uint8_t*>(numbers.data()), numbers.size() * sizeof(T)};
+}
+
+/// Labels take a byte each where that is enough, as in runs of versions that knew no more classes.
+uint64_t hash_of_labels(const ImageDataset& part) {
+  if (part.classes.size() > 256) return hash_of(bytes_of(part.labels));
+  return hash_of(std::vector<uint8_t>(part.labels.begin(), part.labels.end()));
+}
+
+uint64_t hash_of_examples(const ImageDataset& part) {
+  return hash_of(part.has_values() ? bytes_of(part.values) : bytes_of(part.pixels));
+}
+
 }  // namespace
 
 std::string fingerprint(const DatasetSplits& splits) {
   uint64_t hash = 0;
   for (const ImageDataset* part : {&splits.train, &splits.test})
-    for (const std::vector<uint8_t>* bytes : {&part->labels, &part->pixels})
-      hash = SplitMix64::mix(hash ^ hash_of(*bytes));
+    for (uint64_t part_hash : {hash_of_labels(*part), hash_of_examples(*part)})
+      hash = SplitMix64::mix(hash ^ part_hash);
   return fmt::format("{} training and {} test images of {} in {} classes, hash {:016x}", splits.train.size(),
                      splits.test.size(), splits.train.image_shape, splits.train.classes.size(), hash);
 }

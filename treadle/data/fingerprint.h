@@ -9,8 +9,8 @@
 namespace treadle {
 
 /// What a data set holds, as one line to read and to compare: numbers of images, their shape, classes, and a
-/// hash of all training and test labels and pixels. It does not depend on the name of the set nor on where it
-/// lies.
+/// hash of all training and test labels and pixels, or values. It does not depend on the name of the set nor
+/// on where it lies.
 TREADLE_API std::string fingerprint(const DatasetSplits& splits);
 
 }  // namespace treadle

@@ -20,17 +20,26 @@ std::vector<bool> draw(int64_t count, int64_t size, uint64_t seed) {
   return drawn;
 }
 
+/// The `count` rows of `width` numbers of the examples that are drawn, or are not.
+template <class T>
+std::vector<T> rows_of(const std::vector<T>& all, int64_t width, const std::vector<bool>& drawn, bool wanted,
+                       int64_t count) {
+  std::vector<T> rows;
+  rows.reserve(size_t(count * width));
+  for (size_t i = 0; i < drawn.size(); ++i)
+    if (drawn[i] == wanted)
+      rows.insert(rows.end(), all.begin() + int64_t(i) * width, all.begin() + int64_t(i + 1) * width);
+  return rows;
+}
+
 ImageDataset part_of(const ImageDataset& whole, const std::vector<bool>& drawn, bool wanted, int64_t count) {
   ImageDataset part{whole.name, whole.classes, whole.image_shape, {}, {}};
+  part.labels = rows_of(whole.labels, 1, drawn, wanted, count);
   const int64_t image = whole.image_shape.numel();
-  part.labels.reserve(size_t(count));
-  part.pixels.reserve(size_t(count * image));
-  for (int64_t i = 0; i < whole.size(); ++i) {
-    if (drawn[size_t(i)] != wanted) continue;
-    part.labels.push_back(whole.labels[size_t(i)]);
-    auto pixels = whole.pixels.begin() + i * image;
-    part.pixels.insert(part.pixels.end(), pixels, pixels + image);
-  }
+  if (whole.has_values())
+    part.values = rows_of(whole.values, image, drawn, wanted, count);
+  else
+    part.pixels = rows_of(whole.pixels, image, drawn, wanted, count);
   return part;
 }
 

@@ -45,24 +45,45 @@ Histogram histogram_of(const ImageDataset& dataset, int64_t channel) {
   return total;
 }
 
+/// Of the values of one channel: the sum of squares is taken around the mean, which keeps its digits.
+void measure_values(const ImageDataset& dataset, int64_t channel, PixelNormalization& result) {
+  const int64_t plane = dataset.image_shape.numel() / dataset.image_shape[0], count = dataset.size() * plane;
+  auto sum_of = [&](auto term) {
+    double sum = 0;
+    for (int64_t n = 0; n < dataset.size(); ++n) {
+      const float* values = dataset.values.data() + n * dataset.image_shape.numel() + channel * plane;
+      for (int64_t i = 0; i < plane; ++i) sum += term(double(values[i]));
+    }
+    return sum;
+  };
+  const double mean = sum_of([](double value) { return value; }) / double(count);
+  const double squares = sum_of([&](double value) { return (value - mean) * (value - mean); });
+  const float deviation = float(std::sqrt(squares / double(count)));
+  result.mean.push_back(float(mean));
+  result.deviation.push_back(deviation > 0 ? deviation : 1.0f);
+}
+
+void measure_pixels(const ImageDataset& dataset, int64_t channel, PixelNormalization& result) {
+  Histogram histogram = histogram_of(dataset, channel);
+  int64_t count = 0, sum = 0, squares = 0;
+  for (int64_t value = 0; value < 256; ++value) {
+    int64_t times = histogram[size_t(value)];
+    count += times, sum += times * value, squares += times * value * value;
+  }
+  double mean = double(sum) / double(count);
+  double deviation = std::sqrt(std::max(double(squares) / double(count) - mean * mean, 0.0));
+  result.mean.push_back(float(mean / 255));
+  result.deviation.push_back(deviation > 0 ? float(deviation / 255) : 1.0f);
+}
+
 }  // namespace
 
 PixelNormalization measure_normalization(const ImageDataset& dataset) {
   require<ValueError>(dataset.size() > 0, "data set {} has no images to measure", dataset.name);
   require_whole(dataset);
   PixelNormalization result;
-  for (int64_t channel = 0; channel < dataset.image_shape[0]; ++channel) {
-    Histogram histogram = histogram_of(dataset, channel);
-    int64_t count = 0, sum = 0, squares = 0;
-    for (int64_t value = 0; value < 256; ++value) {
-      int64_t times = histogram[size_t(value)];
-      count += times, sum += times * value, squares += times * value * value;
-    }
-    double mean = double(sum) / double(count);
-    double deviation = std::sqrt(std::max(double(squares) / double(count) - mean * mean, 0.0));
-    result.mean.push_back(float(mean / 255));
-    result.deviation.push_back(deviation > 0 ? float(deviation / 255) : 1.0f);
-  }
+  auto measure = dataset.has_values() ? measure_values : measure_pixels;
+  for (int64_t channel = 0; channel < dataset.image_shape[0]; ++channel) measure(dataset, channel, result);
   return result;
 }
 

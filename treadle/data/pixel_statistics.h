@@ -1,4 +1,4 @@
-/// Mean and deviation of a data set's pixels.
+/// Mean and deviation of a data set's pixels or values.
 #pragma once  // public
 
 #include "treadle/core/export.h"
@@ -7,8 +7,9 @@
 
 namespace treadle {
 
-/// Mean and standard deviation of pixel/255 over all images, for each channel. The deviation of a channel
-/// whose pixels are all equal is 1. Throws ValueError for a data set without images.
+/// Mean and standard deviation of pixel/255 over all images, for each channel; of values, for each index of
+/// their first axis. The deviation of a channel whose pixels are all equal is 1. Throws ValueError for a data
+/// set without images.
 TREADLE_API PixelNormalization measure_normalization(const ImageDataset& dataset);
 
 }  // namespace treadle

@@ -43,8 +43,19 @@ const ModelInfo& usual_model() {
 }
 
 std::shared_ptr<Module> make_model(const std::string& name, uint64_t seed) {
+  const ModelInfo& info = model_info(name);
+  return make_model(name, {info.input, info.classes}, seed);
+}
+
+std::shared_ptr<Module> make_model(const std::string& name, const ModelTask& task, uint64_t seed) {
+  const ModelInfo& info = model_info(name);
+  require<ShapeError>(info.follows_data || task.input == info.input, "{} takes examples of shape {}, not {}",
+                      name, info.input, task.input);
+  require<ValueError>(info.follows_data || task.classes == info.classes, "{} has {} classes, not {}", name,
+                      info.classes, task.classes);
+  require<ValueError>(task.classes > 0, "{} cannot have {} classes", name, task.classes);
   Generator generator(seed);
-  return model_info(name).make(generator);
+  return info.make(task, generator);
 }
 
 }  // namespace treadle

@@ -18,13 +18,20 @@ struct Preset {
   std::map<std::string, std::string> options;  ///< as config.toml calls them → value
 };
 
+/// What a classifier is made for.
+struct ModelTask {
+  Shape input;  ///< of one example: [C,H,W] of an image, pixel/255
+  int64_t classes = 0;
+};
+
 struct ModelInfo {
   int place = 0;  ///< in lists, smallest first
   std::string name, description;
-  /// Shape of one image [C,H,W], pixel/255.
+  /// What it is made for where no data set says; the only task where the model does not follow the data.
   Shape input;
   int64_t classes = 10;
-  std::function<std::shared_ptr<Module>(Generator& generator)> make = {};
+  bool follows_data = false;  ///< whether it can be made for any input and number of classes
+  std::function<std::shared_ptr<Module>(const ModelTask& task, Generator& generator)> make = {};
   std::vector<Preset> presets = {};  ///< recipes for this model alone
   bool usual = false;                ///< the one that benches take where none is named
 };
@@ -39,7 +46,12 @@ TREADLE_API std::vector<std::string> model_names();
 /// The first that is marked as usual.
 TREADLE_API const ModelInfo& usual_model();
 
-/// A fresh model on the cpu, initialised from `seed`.
+/// A fresh model on the cpu for its usual task, initialised from `seed`.
 TREADLE_API std::shared_ptr<Module> make_model(const std::string& name, uint64_t seed = 0);
+
+/// The same for the task. Throws ShapeError, or ValueError for a number of classes, unless that is the
+/// model's own task or it follows the data.
+TREADLE_API std::shared_ptr<Module> make_model(const std::string& name, const ModelTask& task,
+                                               uint64_t seed = 0);
 
 }  // namespace treadle

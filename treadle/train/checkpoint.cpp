@@ -66,8 +66,8 @@ void read_description(const json& d, Checkpoint& c) {
   c.model_options = d.at("model_options").get<std::map<std::string, std::string>>();
   c.classes = d.at("classes").get<std::vector<std::string>>();
   auto input = d.at("input").get<std::vector<int64_t>>();
-  require<FormatError>(input.size() == 3 || input.empty(), "the input has {} extents, expected 3",
-                       input.size());
+  require<FormatError>(input.size() < size_t(kMaxRank), "the input has {} extents, at most {} are read",
+                       input.size(), kMaxRank - 1);
   for (int64_t extent : input) c.input.push_back(extent);
   c.normalization = {d.at("mean").get<std::vector<float>>(),  // not an op
                      d.at("deviation").get<std::vector<float>>()};

@@ -28,7 +28,7 @@ struct Checkpoint {
   std::string model;
   std::map<std::string, std::string> model_options;
   std::vector<std::string> classes;
-  Shape input;  ///< [C,H,W]; empty where examples are no images
+  Shape input;  ///< of one example: [C,H,W] of an image; empty where none is kept
   PixelNormalization normalization;
   std::string dataset;
   uint64_t seed = 0;

@@ -36,7 +36,7 @@ ImageDataset idx_split(const fs::path& folder, std::string_view split, IdxArray 
   ImageDataset dataset;
   dataset.image_shape = {1, images.shape[1], images.shape[2]};
   dataset.pixels = std::move(images.values);
-  dataset.labels = std::move(labels.values);
+  dataset.labels.assign(labels.values.begin(), labels.values.end());
   return dataset;
 }
 

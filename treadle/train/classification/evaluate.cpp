@@ -14,9 +14,8 @@ namespace treadle {
 
 Batch make_batch(const ImageDataset& dataset, std::span<const int64_t> indices,
                  const PixelNormalization& normalization, Device device) {
-  const Shape& image = dataset.image_shape;
   int64_t count = int64_t(indices.size());
-  Batch batch{Tensor::empty({count, image[0], image[1], image[2]}), Tensor::empty({count}, DType::i64)};
+  Batch batch{Tensor::empty(batch_shape(count, dataset.image_shape)), Tensor::empty({count}, DType::i64)};
   gather_batch(dataset, indices, batch.images.data<float>(), batch.labels.data<int64_t>(), normalization);
   if (device == kCpu) return batch;
   return {to(batch.images, device), to(batch.labels, device)};

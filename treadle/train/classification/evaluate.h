@@ -17,7 +17,7 @@ struct Evaluation {
   std::vector<int64_t> correct, total;  ///< by class
 };
 
-/// A batch on a device: images [B,C,H,W] f32, labels [B] i64.
+/// A batch on a device: images [B,C,H,W] or values [B,…] f32, labels [B] i64.
 struct Batch {
   Tensor images, labels;
 };
