@@ -26,7 +26,8 @@ struct RunSettings {
           "CPU threads; default: TREADLE_THREADS, else all cores that the affinity mask and control "
           "groups grant",
           {.check = whole_number(1, 1024), .default_shown = false, .kept = Kept::renewable});
-    field("deterministic", &RunSettings::deterministic, "Only variants that give the same bits twice",
+    field("deterministic", &RunSettings::deterministic,
+          "Only variants that give the same bits twice, chosen without measuring; resumed runs, too",
           {.kept = Kept::fixed});
     field("eager", &RunSettings::eager, "Run op by op instead of recording and replaying programs",
           {.kept = Kept::renewable, .kept_later = true});

@@ -102,6 +102,7 @@ class Training {
     if (!o_.resume && !o_.out.empty()) refuse_used_folder();
     device_ = apply_run_settings(o_);
     prepare_data();
+    default_generator().set_seed(o_.seed);
     model_ = make_model(o_.model, {data_.train.image_shape, int64_t(data_.train.classes.size())}, o_.seed);
     model_->to(device_);
     optimizer_ = make_optimizer(o_.optimizer, model_->named_parameters(), o_.learning_rate);
@@ -210,6 +211,7 @@ class Training {
     fit.device = device_;
     fit.limit_batches = o_.limit_batches;
     fit.max_steps = o_.steps;
+    fit.save_every = read_save_interval(o_.checkpoint_every);
     fit.test_last_only = o_.test == "last";
     fit.folder = folder_.get();
     fit.description = description_;

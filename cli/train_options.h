@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/save_interval.h"
 #include "cli/settings_options.h"
 #include "treadle/core/nearest_name.h"
 #include "treadle/data/dataset.h"
@@ -19,7 +20,7 @@ std::string preset_names();
 
 struct TrainOptions : BindingSettings {
   std::string model, data = dataset_names().front(), optimizer = "adam", schedule = "cosine", preset, out;
-  std::string test = "each";
+  std::string test = "each", checkpoint_every = "300s";
   int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0;
   double learning_rate = 1e-3, warm_up = Schedule::kWarmUp, validation = 0;
   uint64_t seed = 0;
@@ -83,6 +84,9 @@ struct TrainOptions : BindingSettings {
   static void describe_run_folder(auto& field) {
     using O = TrainOptions;
     field("out", &O::out, "Run folder; default: a new one, runs/MODEL, runs/MODEL-2, …");
+    field("checkpoint_every", &O::checkpoint_every,
+          "Save between the ends of epochs, too: every so many steps, or seconds as in 30s; 0: never",
+          {.check = save_interval(), .kept = Kept::renewable, .kept_later = true});
     field("resume", &O::resume, "Go on from last.safetensors in the run folder");
     field("overwrite", &O::overwrite, "Let a new run replace the one in --out, once it has something to save",
           {.excludes = {"--resume"}});

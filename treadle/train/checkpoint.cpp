@@ -35,6 +35,7 @@ std::map<std::string, std::string> metadata_of(const Checkpoint& c) {
                       {"seed", c.seed},
                       {"epoch", c.epoch},
                       {"step", c.step},
+                      {"random", {c.random.seed(), c.random.offset()}},
                       {"training", c.training},
                       {"progress", to_json(c.progress)}};
   return {{"format", "pt"},  // what tools that read PyTorch's safetensors files look for
@@ -75,6 +76,7 @@ void read_description(const json& d, Checkpoint& c) {
   c.seed = d.at("seed").get<uint64_t>();
   c.epoch = d.at("epoch").get<int64_t>();
   c.step = d.at("step").get<int64_t>();
+  if (d.contains("random")) c.random = Generator(d["random"].at(0), d["random"].at(1));
   c.training = d.at("training").get<std::map<std::string, std::string>>();
   if (d.contains("progress"))
     read_progress(d["progress"], c.progress);

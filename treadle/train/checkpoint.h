@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "treadle/core/random.h"
 #include "treadle/data/batches.h"
 #include "treadle/nn/module.h"
 
@@ -39,6 +40,7 @@ struct Checkpoint {
   /// Optimizer::state(); empty in a checkpoint that is only for use.
   std::vector<NamedTensor> optimizer_state;
   BatchSampler::State sampler;
+  Generator random = Generator();  ///< what default_generator() goes on with, as dropout takes it
   /// How the run was started (epochs, learning rate, …): text that resuming reads.
   std::map<std::string, std::string> training;
   RunProgress progress;

@@ -76,8 +76,10 @@ class Loop {
     } catch (const std::exception& error) {
       throw FormatError(fmt::format("the checkpoint to resume does not fit: {}", error.what()));
     }
+    default_generator() = from.random;
     result_.epochs_done = from.epoch;
     result_.steps_done = from.step;
+    if (from.step > 0) task_.optimizer.set_learning_rate(task_.schedule.at(from.step - 1));
     step_in_epoch_ = from.step - from.epoch * steps_in_epoch_;
     if (out_of_steps()) step_in_epoch_ = std::max<int64_t>(step_in_epoch_, 0);  // the last epoch was cut
     require<FormatError>(from.epoch >= 0 && step_in_epoch_ >= 0 && step_in_epoch_ <= steps_in_epoch_,
@@ -116,8 +118,15 @@ class Loop {
       progress_.examples += step.examples_done - examples;
       examples = step.examples_done;
       if (options_.on_step) options_.on_step(step);
+      if (save_is_due()) save(false);
     }
     finish_epoch();
+  }
+
+  bool save_is_due() const {
+    const SaveInterval& every = options_.save_every;
+    return (every.steps > 0 && result_.steps_done % every.steps == 0) ||
+           (every.seconds > 0 && seconds_since(last_save_) >= every.seconds);
   }
 
   StepReport run_step(int64_t examples_before) {
@@ -230,8 +239,10 @@ class Loop {
     checkpoint.parameters = task_.model.state_dict();
     checkpoint.optimizer_state = task_.optimizer.state();
     checkpoint.sampler = sampler_.state();
+    checkpoint.random = default_generator();
     checkpoint.progress = progress_;
     options_.folder->save(checkpoint, best);
+    last_save_ = std::chrono::steady_clock::now();
     result_.saved = true;
   }
 
@@ -243,6 +254,7 @@ class Loop {
   RunProgress progress_;
   std::vector<NamedTensor> best_parameters_;
   std::vector<double> rates_;
+  std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
   FitResult result_;
 };
 

@@ -79,6 +79,12 @@ struct EpochReport {
   bool best = false;  ///< the best so far on the validation part
 };
 
+/// How often a run is saved between the ends of its epochs, whatever comes first; 0: not by that measure.
+struct SaveInterval {
+  int64_t steps = 0;
+  double seconds = 0;
+};
+
 struct FitOptions {
   int64_t epochs = 5, batch_size = 32;
   uint64_t seed = 0;
@@ -88,6 +94,7 @@ struct FitOptions {
   int64_t max_steps = 0;
   /// Whether the test is made after the last epoch only. It chooses nothing either way.
   bool test_last_only = false;
+  SaveInterval save_every;
   /// Where checkpoints and metrics go; null: nothing is saved. It must outlive the call.
   RunFolder* folder = nullptr;
   /// Model name and the like: what checkpoints say besides the state.
@@ -115,7 +122,11 @@ struct FitResult {
 /// Trains. With a validation part the model ends with the weights of the epoch that was best on it, which are
 /// also those of best.safetensors; without, with those of the last step. Throws TrainingError when a loss, a
 /// figure or a weight is not finite: it names the step, and the files in the folder are those of the last
-/// epoch. Nothing is written before the first epoch is finished or a stop requested.
+/// epoch. Nothing is written before the first epoch is finished, a stop requested or options.save_every over.
+///
+/// A run that is resumed from any of its files takes the steps that it would have taken: default_generator()
+/// goes on where it was. Its weights are the same to the bit where the same variants run, see
+/// Settings::deterministic.
 TREADLE_API FitResult fit(const FitTask& task, const FitOptions& options);
 
 }  // namespace treadle
