@@ -95,14 +95,16 @@ struct Normal : RandomPosition {
   }
 };
 
-/// 1 with the given probability, else 0; the same bits on every device.
+/// `value` with the given probability, else 0; the same bits on every device.
 struct Bernoulli : RandomPosition {
-  static constexpr const char *kName = "bernoulli", *kSummary = "x[i] = 1 with the given probability, else 0";
-  double probability = 0.5;
+  static constexpr const char *kName = "bernoulli",
+                              *kSummary = "x[i] = value with the given probability, else 0";
+  double probability = 0.5, value = 1;
 
   template <class Field>
   static void describe(Field& field) {
-    field("probability", &Bernoulli::probability, "chance of a 1");
+    field("probability", &Bernoulli::probability, "chance of the value");
+    field("value", &Bernoulli::value, "what is there then");
     field("seed", &Bernoulli::seed, "seed of the sequence");
     field("offset", &Bernoulli::offset, "position in the sequence");
   }
@@ -111,7 +113,8 @@ struct Bernoulli : RandomPosition {
     // u < probability in integers: k < ⌈probability·2^24⌉.
     const double scaled = probability * 0x1p24;
     const uint32_t whole = uint32_t(scaled), threshold = whole + (whole < scaled);
-    for (int lane = 0; lane < 4; ++lane) values[lane] = C(int(upper24(block.lanes[lane]) < threshold));
+    for (int lane = 0; lane < 4; ++lane)
+      values[lane] = upper24(block.lanes[lane]) < threshold ? C(value) : C(0);
   }
 };
 

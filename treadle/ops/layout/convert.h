@@ -1,7 +1,9 @@
-/// Operands as bodies of ops need them: of one dtype, row-major.
+/// Operands as bodies of ops need them: of one dtype, row-major; and numbers.
 #pragma once
 
 #include "treadle/graph/composition.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/fill/fill_options.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/cast_options.h"
 #include "treadle/ops/layout/copy.h"
@@ -20,6 +22,35 @@ inline TensorView row_major(const Composition& call, const TensorView& operand, 
   const TensorView copied = call.scratch(operand.shape, dtype);
   convert(call, operand, copied);
   return copied;
+}
+
+/// `operand` in another dtype, itself where it has that.
+inline TensorView as_dtype(const Composition& call, const TensorView& operand, DType dtype) {
+  return operand.dtype == dtype ? operand : row_major(call, operand, dtype);
+}
+
+/// What several steps are computed in, so that the result of a half type is rounded once.
+inline DType wide_dtype(DType dtype) { return size_of(dtype) == 2 ? DType::f32 : dtype; }
+
+/// A number as an operand of rank 0.
+inline TensorView number(const Composition& call, double value, DType dtype) {
+  const TensorView scalar = call.scratch({}, dtype);
+  call.run(fill_op(), {scalar}, {scalar}, Attributes::of(FillOptions{value}));
+  return scalar;
+}
+
+/// Memory of x's shape, laid out as x where that has no gaps.
+inline TensorView scratch_like(const Composition& call, const TensorView& x, DType dtype) {
+  TensorView memory = call.scratch(x.shape, dtype);
+  if (is_dense(x.shape, x.strides)) memory.strides = x.strides;
+  return memory;
+}
+
+/// The same elements, which lie row-major, in another shape.
+inline TensorView reshaped(TensorView view, const Shape& shape) {
+  view.shape = shape;
+  view.strides = contiguous_strides(shape);
+  return view;
 }
 
 }  // namespace treadle

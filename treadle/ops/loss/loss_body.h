@@ -1,8 +1,6 @@
-/// Bodies of losses in terms of other ops: numbers as operands, and how terms become the result.
+/// Bodies of losses in terms of other ops: how terms become the result.
 #pragma once
 
-#include "treadle/ops/fill/fill.h"
-#include "treadle/ops/fill/fill_options.h"
 #include "treadle/ops/layout/convert.h"
 #include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/pointwise/pointwise.h"
@@ -13,25 +11,6 @@ namespace treadle {
 
 /// What losses of a dtype are computed in: half types in f32, to be rounded once.
 inline DType loss_dtype(DType dtype) { return size_of(dtype) == 2 ? DType::f32 : dtype; }
-
-/// `operand` in another dtype, itself where it has that.
-inline TensorView as_dtype(const Composition& call, const TensorView& operand, DType dtype) {
-  return operand.dtype == dtype ? operand : row_major(call, operand, dtype);
-}
-
-/// A number as an operand of rank 0.
-inline TensorView number(const Composition& call, double value, DType dtype) {
-  const TensorView scalar = call.scratch({}, dtype);
-  call.run(fill_op(), {scalar}, {scalar}, Attributes::of(FillOptions{value}));
-  return scalar;
-}
-
-/// Memory of x's shape, laid out as x where that has no gaps.
-inline TensorView scratch_like(const Composition& call, const TensorView& x, DType dtype) {
-  TensorView memory = call.scratch(x.shape, dtype);
-  if (is_dense(x.shape, x.strides)) memory.strides = x.strides;
-  return memory;
-}
 
 /// The terms as the loss, which is the call's output 0.
 inline void reduce_terms(const Composition& call, const TensorView& terms, const LossOptions& options) {

@@ -40,11 +40,4 @@ inline void require_of_channels(const char* op, const char* name, Specs inputs, 
                       inputs[i].shape, x, x[1]);
 }
 
-/// The same elements, which lie row-major, in another shape.
-inline TensorView reshaped(TensorView view, const Shape& shape) {
-  view.shape = shape;
-  view.strides = contiguous_strides(shape);
-  return view;
-}
-
 }  // namespace treadle

@@ -85,7 +85,7 @@ void normalize(const Composition& call, const TensorView& x, const TensorView& y
 /// Half types are computed in f32 and rounded once. Rows need operands that lie row-major: others are copied.
 void compose(const Composition& call) {
   const TensorView& y = call.output();
-  const DType dtype = size_of(y.dtype) == 2 ? DType::f32 : y.dtype;
+  const DType dtype = wide_dtype(y.dtype);
   auto exactly = [&](int input) { return row_major(call, call.input(input), dtype); };
   const bool directly = y.dtype == dtype && y.contiguous();
   const TensorView exact = directly ? y : call.scratch(y.shape, dtype);

@@ -8,20 +8,13 @@
 #include "treadle/graph/recording.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
-#include "treadle/kernels/random_functions.h"
+#include "treadle/ops/random/random_position.h"
 
 namespace treadle {
 namespace {
 
-constexpr int64_t kPositionNumbers = 4;
-
-/// Operand 1, where given, is the position in the sequence as RandomPosition::read() takes it; it replaces
-/// the seed and offset of the options.
 std::vector<TensorSpec> infer(Specs inputs, const Attributes&) {
-  if (inputs.size() > 1)
-    require<ShapeError>(inputs[1].dtype == DType::f64 && inputs[1].shape == Shape{kPositionNumbers},
-                        "random: the position is {} {}, expected f64 [{}]", name_of(inputs[1].dtype),
-                        inputs[1].shape, kPositionNumbers);
+  if (inputs.size() > 1) require_position(inputs[1]);
   return {inputs[0]};
 }
 
@@ -38,7 +31,7 @@ double value_of(const Normal& f, const PhiloxBlock& block, int lane) {
 }
 
 double value_of(const Bernoulli& f, const PhiloxBlock& block, int lane) {
-  return double(block.lanes[lane] >> 8) / 16777216 < f.probability;
+  return double(block.lanes[lane] >> 8) / 16777216 < f.probability ? f.value : 0;
 }
 
 template <class F>
@@ -92,9 +85,9 @@ Normal normal_options(double mean, double deviation) {
   return f;
 }
 
-Bernoulli bernoulli_options(double probability) {
+Bernoulli bernoulli_options(double probability, double value = 1) {
   Bernoulli f;
-  f.probability = probability;
+  f.probability = probability, f.value = value;
   return f;
 }
 
@@ -103,7 +96,7 @@ std::vector<TestCase> uniform_cases() {
 }
 std::vector<TestCase> normal_cases() { return cases_of(normal_options(0, 1), normal_options(0.5, 2), 1); }
 std::vector<TestCase> bernoulli_cases() {
-  return cases_of(bernoulli_options(0.5), bernoulli_options(0.9), 1);
+  return cases_of(bernoulli_options(0.5), bernoulli_options(0.9, 3), 1);
 }
 
 /// Two roundings at most, of values not larger than the bounds.
@@ -147,15 +140,26 @@ Tensor changing_position(Recording& recording, const Tensor& x) {
 template <class F>
 void fill_random(const Op& op, const Tensor& x, F f, Generator& generator) {
   require_defined(F::kName, x);
-  Recording* current = recording();
-  if (current && &generator == &default_generator())
-    return apply_in_place(op, {x, changing_position(*current, x)}, Attributes::of(f));
-  f.seed = int64_t(generator.seed());
-  f.offset = int64_t(generator.advance(x.numel()));
+  const Tensor position = take_position(f, x, generator);
+  if (position.defined()) return apply_in_place(op, {x, position}, Attributes::of(f));
   apply_in_place(op, {x}, Attributes::of(f));
 }
 
 }  // namespace
+
+void require_position(const TensorSpec& position) {
+  require<ShapeError>(position.dtype == DType::f64 && position.shape == Shape{kPositionNumbers},
+                      "random: the position is {} {}, expected f64 [{}]", name_of(position.dtype),
+                      position.shape, kPositionNumbers);
+}
+
+Tensor take_position(RandomPosition& f, const Tensor& x, Generator& generator) {
+  Recording* current = recording();
+  if (current && &generator == &default_generator()) return changing_position(*current, x);
+  f.seed = int64_t(generator.seed());
+  f.offset = int64_t(generator.advance(x.numel()));
+  return {};
+}
 
 namespace ops {
 
@@ -182,11 +186,15 @@ void normal_(const Tensor& x, double mean, double deviation, Generator& generato
   fill_random(op, x, normal_options(mean, deviation), generator);
 }
 
-void bernoulli_(const Tensor& x, double probability, Generator& generator) {
+const Op& bernoulli_op() {
   static const Op& op = op_named("bernoulli");
+  return op;
+}
+
+void bernoulli_(const Tensor& x, double probability, Generator& generator) {
   require<ValueError>(probability >= 0 && probability <= 1, "bernoulli: probability {} is outside [0, 1]",
                       probability);
-  fill_random(op, x, bernoulli_options(probability), generator);
+  fill_random(bernoulli_op(), x, bernoulli_options(probability), generator);
 }
 
 Tensor rand(const Shape& shape, DType dtype, Device device, Generator& generator) {

@@ -13,6 +13,8 @@
 
 namespace treadle {
 
+struct Op;
+
 /// Fills x with low + u·(high - low), u = k·2^-24 in [0, 1). Rounding may reach `high`, which in the half
 /// types is common. Throws ValueError unless low ≤ high and both and their distance are finite.
 TREADLE_API void uniform_(const Tensor& x, double low = 0, double high = 1,
@@ -25,6 +27,9 @@ TREADLE_API void normal_(const Tensor& x, double mean = 0, double deviation = 1,
 /// Fills x, of any dtype, with 1 where u < probability and 0 elsewhere. Throws ValueError outside [0, 1].
 TREADLE_API void bernoulli_(const Tensor& x, double probability = 0.5,
                             Generator& generator = default_generator());
+
+/// The op itself, which takes any value in place of 1.
+TREADLE_API const Op& bernoulli_op();
 
 /// Uniform in [0, 1).
 TREADLE_API Tensor rand(const Shape& shape, DType dtype = DType::f32, Device device = kCpu,
