@@ -21,6 +21,12 @@ CLI::Option* add(CLI::App& app, const ProgramOption& option, std::vector<std::st
       ->allow_extra_args(option.is_word());
 }
 
+CLI::Option* add(CLI::App& app, const ProgramOption& option, std::vector<int64_t>* target) {
+  return app.add_option(option.on_command_line(), *target, option.documentation)
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 template <class Value>
 CLI::Option* add(CLI::App& app, const ProgramOption& option, Value* target) {
   CLI::Option* added = app.add_option(option.on_command_line(), *target, option.documentation);

@@ -24,6 +24,12 @@ std::string text_of(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string text_of(const std::vector<int64_t>& numbers) {
+  std::string text;
+  for (int64_t number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
 template <class Number>
 void read(const std::string& text, Number& value) {
   const char* end = text.data() + text.size();
@@ -39,13 +45,24 @@ void read(const std::string& text, bool& value) {
 
 void read(const std::string& text, std::string& value) { value = text; }
 
-void read(const std::string& text, std::vector<std::string>& words) {
-  words.clear();
+/// Calls take(part) for what lies between the separators.
+template <class Take>
+void split(const std::string& text, char separator, Take take) {
   for (size_t begin = 0; begin < text.size();) {
-    size_t end = std::min(text.find(' ', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
+    size_t end = std::min(text.find(separator, begin), text.size());
+    take(text.substr(begin, end - begin));
     begin = end + 1;
   }
+}
+
+void read(const std::string& text, std::vector<std::string>& words) {
+  words.clear();
+  split(text, ' ', [&](const std::string& word) { words.push_back(word); });
+}
+
+void read(const std::string& text, std::vector<int64_t>& numbers) {
+  numbers.clear();
+  split(text, ',', [&](const std::string& number) { read(number, numbers.emplace_back()); });
 }
 
 }  // namespace

@@ -39,18 +39,32 @@ struct OptionTraits {
   std::string kept_as_earlier = {};  ///< its name on the command line of earlier versions
 };
 
+/// The variable that an option sets.
+using OptionTarget = std::variant<bool*, int64_t*, uint64_t*, double*, std::string*, std::vector<int64_t>*,
+                                  std::vector<std::string>*>;
+
+template <class Value>
+OptionTarget target_in(Value& value) {
+  return &value;
+}
+/// What the variant holds.
+template <class... Values>
+OptionTarget target_in(std::variant<Values...>& value) {
+  return std::visit([](auto& held) { return OptionTarget(&held); }, value);
+}
+
 /// One option, with the variable that it sets.
 struct ProgramOption {
   std::string name;  ///< that of the field, and in config.toml
   std::string documentation;
-  std::variant<bool*, int64_t*, uint64_t*, double*, std::string*, std::vector<std::string>*> target;
+  OptionTarget target;
   OptionTraits traits;
   std::string default_text;
 
   /// "--batch-size"
   std::string on_command_line() const;
   bool is_word() const { return !on_command_line().starts_with('-'); }
-  /// The value as it would be given; several words with spaces between them.
+  /// The value as it would be given; several words with spaces between them, numbers with commas.
   std::string text() const;
   /// The default is accepted unchecked: it may be none that can be given. Throws ValueError, a sentence that
   /// begins with the text.
@@ -59,15 +73,17 @@ struct ProgramOption {
 
 /// The options of a struct, from its `static void describe(auto& field)`, which calls field(name,
 /// &Options::member, documentation) or field(name, &Options::member, documentation, traits) for each: as the
-/// options of ops, and with what a command line needs beside. The struct must outlive them.
+/// options of ops, and with what a command line needs beside. In place of the member may stand a function
+/// that gives it, or a variant that holds it. The struct must outlive them.
 template <class Options>
 std::vector<ProgramOption> described(Options& options) {
   std::vector<ProgramOption> list;
   Options defaults;
   auto field = [&](const char* name, auto member, std::string documentation, OptionTraits traits = {}) {
-    list.push_back({name, std::move(documentation), &(defaults.*member), std::move(traits), ""});
+    list.push_back(
+        {name, std::move(documentation), target_in(std::invoke(member, defaults)), std::move(traits), ""});
     list.back().default_text = list.back().text();
-    list.back().target = &(options.*member);
+    list.back().target = target_in(std::invoke(member, options));
   };
   Options::describe(field);
   return list;

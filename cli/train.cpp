@@ -196,11 +196,11 @@ class Training {
 
   Schedule schedule() const {
     BatchSampler sampler(data_.train.size(), o_.batch_size, o_.seed);
-    int64_t steps = sampler.batches_per_epoch();
-    if (o_.limit_batches > 0) steps = std::min(steps, o_.limit_batches);
-    steps *= o_.epochs;
+    int64_t in_epoch = sampler.batches_per_epoch();
+    if (o_.limit_batches > 0) in_epoch = std::min(in_epoch, o_.limit_batches);
+    int64_t steps = in_epoch * o_.epochs;
     if (o_.steps > 0) steps = std::min(steps, o_.steps);
-    return Schedule::named(o_.schedule, o_.learning_rate, steps, o_.warm_up);
+    return schedule_of(o_, steps, in_epoch);
   }
 
   ClassifierOptions fit_options(std::stop_token stop) {

@@ -31,6 +31,9 @@ std::string toml_text(const std::vector<std::string>& words) {
   for (const std::string& word : words) quoted.push_back(toml_text(word));
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
+std::string toml_text(const std::vector<int64_t>& numbers) {
+  return fmt::format("[{}]", fmt::join(numbers, ", "));
+}
 
 }  // namespace
 

@@ -61,6 +61,11 @@ void apply_preset(const IsGiven& is_given, TrainOptions& options) {
   }
 }
 
+Schedule schedule_of(const TrainOptions& o, int64_t total_steps, int64_t steps_per_epoch) {
+  return schedule_with(o.schedule, o.learning_rate, {total_steps, steps_per_epoch, o.warm_up_steps},
+                       o.of_schedule);
+}
+
 void check(const TrainOptions& o) {
   model_info(o.model);
   require<ValueError>(std::isfinite(o.learning_rate), "--lr {} is not a learning rate", o.learning_rate);
@@ -68,7 +73,8 @@ void check(const TrainOptions& o) {
                       o.validation);
   require<ValueError>(!o.overwrite || !o.out.empty(),
                       "--overwrite needs --out: without it a new run gets a folder of its own");
-  Schedule::named(o.schedule, o.learning_rate, 1, o.warm_up);
+  require<ValueError>(!schedule_of(o, 1, 1).follows_figure() || o.validation > 0,
+                      "--schedule {} needs --validation: it follows a figure of that part", o.schedule);
 }
 
 }  // namespace treadle::cli

@@ -6,12 +6,12 @@
 
 #include "cli/command.h"
 #include "cli/save_interval.h"
+#include "cli/schedule_options.h"
 #include "cli/settings_options.h"
 #include "treadle/core/nearest_name.h"
 #include "treadle/data/dataset.h"
 #include "treadle/models/model.h"
 #include "treadle/optim/optimizer.h"
-#include "treadle/optim/schedule.h"
 
 namespace treadle::cli {
 
@@ -21,8 +21,9 @@ std::string preset_names();
 struct TrainOptions : BindingSettings {
   std::string model, data = dataset_names().front(), optimizer = "adam", schedule = "cosine", preset, out;
   std::string test = "each", checkpoint_every = "300s";
-  int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0;
-  double learning_rate = 1e-3, warm_up = Schedule::kWarmUp, validation = 0;
+  int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0;
+  double learning_rate = 1e-3, validation = 0;
+  ScheduleOptions of_schedule = default_schedule_options();
   uint64_t seed = 0;
   bool normalize = false, resume = false, overwrite = false, json = false, quiet = false;
 
@@ -49,11 +50,11 @@ struct TrainOptions : BindingSettings {
           {.check = one_of(known_optimizers()), .kept = Kept::fixed});
     field("learning_rate", &O::learning_rate, "Learning rate",
           {.on_command_line = "--lr", .check = number_from(0), .kept = Kept::fixed});
-    field("schedule", &O::schedule,
-          "constant; cosine, linear: to 0 over all steps; one-cycle: a linear rise first",
+    field("schedule", &O::schedule, "Of the learning rate. " + schedule_summaries(),
           {.check = one_of(known_schedules()), .kept = Kept::fixed});
-    field("warm_up", &O::warm_up, "Share of the steps in which one-cycle rises",
-          {.check = number_between(0, 0.99), .kept = Kept::fixed});
+    describe_schedule_options(field, &O::of_schedule);
+    field("warm_up_steps", &O::warm_up_steps, "Steps in which the learning rate rises before any schedule",
+          {.check = whole_number(0), .kept = Kept::fixed, .kept_later = true});
     field("preset", &O::preset, "A named recipe: " + preset_names(),
           {.kept = Kept::fixed, .kept_later = true});
     field("normalize", &O::normalize, "Subtract the mean of the training pixels, divide by their deviation",
@@ -95,6 +96,9 @@ struct TrainOptions : BindingSettings {
 
 /// Sets what the preset says and the user did not give. Throws ValueError when the model has no such preset.
 void apply_preset(const IsGiven& is_given, TrainOptions& options);
+
+/// Of the learning rate, in a run of so many steps and steps per epoch.
+Schedule schedule_of(const TrainOptions& options, int64_t total_steps, int64_t steps_per_epoch);
 
 /// Throws ValueError for names and values that no data set or device could make right.
 void check(const TrainOptions& options);

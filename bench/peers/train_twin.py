@@ -32,7 +32,7 @@ def one_cycle(step, steps, warm_up):
     return progress / warm_up if progress < warm_up else (1 - progress) / (1 - warm_up)
 
 
-# name -> the share of the learning rate in a step; treadle/optim/schedule.h has the formulas
+# name -> the share of the learning rate in a step; treadle/optim/schedules has the formulas
 SCHEDULES = {
     "constant": lambda step, steps, warm_up: 1.0,
     "cosine": lambda step, steps, warm_up: (1 + math.cos(math.pi * min(1.0, step / steps))) / 2,

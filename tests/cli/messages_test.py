@@ -78,7 +78,11 @@ class Values(ProgramTest):
             ("--lr", "-1", "--lr: '-1' is not a number of 0 or more"),
             ("--lr", "1,5", "--lr: '1,5' is not a number of 0 or more"),
             ("--lr", "nan", "'nan' is not"), ("--lr", "inf", "'inf' is not"), ("--lr", "", "'' is not"),
-            ("--warm-up", "1", "--warm-up: '1' is not a number from 0 to 0.99"),
+            ("--warm-up", "1", "--warm-up: a warm-up of 1 of the steps is not within [0, 1)"),
+            ("--warm-up", "nan", "--warm-up: 'nan' is not a number of 0 or more"),
+            ("--step-size", "0", "--step-size: a schedule's step_size is 0; it must be 1 or more"),
+            ("--patience", "0.5", "--patience: '0.5' is not a whole number of 0 or more"),
+            ("--milestones", "3,x", "'x' is not a number"), ("--milestones", "3,-1", "milestone is -1"),
             ("--seed", "-1", "--seed: '-1' is not a whole number"), ("--seed", "1e3", "'1e3' is not a whole number"),
             ("--seed", "18446744073709551616", "'18446744073709551616' is not a whole number"),
             ("--epochs", "0", "--epochs: '0' is not a whole number of 1 or more"),
@@ -95,6 +99,11 @@ class Values(ProgramTest):
         self.assert_fails(run("summary", "mlp", "--batch-size", "99999999999999"), 2, "is too large")
         self.assert_fails(run("bench", "op", "relu", "--seconds", "nan"), 2, "--seconds: 'nan' is not a number above 0")
         self.assertFalse((self.folder / "run").exists())
+
+    def test_what_only_the_chosen_schedule_refuses(self):
+        plateau = ("--schedule", "reduce-on-plateau")
+        self.assert_fails(self.train(*plateau), 2, "--schedule reduce-on-plateau needs --validation")
+        self.assert_fails(self.train(*plateau, "--validation", 0.25, "--gamma", 1), 2, "on a plateau it must be below 1")
 
     def test_a_leading_zero_is_not_octal(self):
         layers = last_json(run("summary", "mlp", "--batch-size", "010", "--json"))["layers"]

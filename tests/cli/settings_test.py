@@ -14,6 +14,7 @@ from program import TrainingTest, last_json
 
 CHOSEN = {
     "epochs": 2, "batch_size": 16, "optimizer": "momentum", "learning_rate": 0.02, "schedule": "one-cycle", "warm_up": 0.5, "normalize": True,
+    "warm_up_steps": 2, "milestones": [3, 5], "gamma": 0.25, "patience": 2,
     "seed": 7, "limit_batches": 3, "steps": 5, "validation": 0.25, "test": "last", "engine": "own", "variant": ["matmul=loop", "relu=loop"],
     "threads": 1, "deterministic": True, "eager": True, "keep_subnormals": True, "device": "cpu", "preset": "baseline",
 }  # fmt: skip

@@ -144,7 +144,7 @@ TEST(Comparison, ARateThatIsSetInsideIsSetInEachReplay) {
       },
       kDeclared);
   for (int i = 1; i <= 3; ++i) {
-    sgd.set_schedule(Schedule::constant(8));
+    sgd.set_schedule(Schedule::named("constant", 8));
     step(full({1}, 1));
     EXPECT_EQ(w.item(), -0.5 * i);
     EXPECT_EQ(sgd.learning_rate(), 0.5);
@@ -167,7 +167,7 @@ TEST(Comparison, WhatReplaysCannotRepeatIsRefusedInside) {
   Tensor w = full({1}, 0).set_requires_grad();
   Sgd sgd({{"w", w}}, 1);
   auto scheduled =
-      compile([&](Tensor x) { return sgd.set_schedule(Schedule::constant(1)), x + 1.0; }, kDeclared);
+      compile([&](Tensor x) { return sgd.set_schedule(Schedule::named("constant", 1)), x + 1.0; }, kDeclared);
   EXPECT_THROW(scheduled(full({1}, 1)), RecordingError);
   auto loaded = compile([&](Tensor x) { return sgd.load_state({}), x + 1.0; }, kDeclared);
   EXPECT_THROW(loaded(full({1}, 1)), RecordingError);

@@ -79,14 +79,14 @@ TEST(Failure, InAReplayBeforeTheFirstUpdateTakesTheStepBack) {
 
 TEST(Failure, InAReplayTakesTheLearningRateBackToo) {
   FailingTraining training;
-  training.sgd->set_schedule(Schedule::cosine(0.5, 8));
+  training.sgd->set_schedule(Schedule::named("cosine", 0.5, {8}));
   auto step = compile([&](Tensor x, Tensor y) { return training(x, y); }, {.measure = false, .fuse = false});
   Tensor x = full({2, 4}, 1);
   for (int i = 0; i < 3; ++i) step(x, labels(i));
   EXPECT_THROW(step(x, labels(3)), ValueError);
-  EXPECT_EQ(training.sgd->learning_rate(), Schedule::cosine(0.5, 8).at(2));
+  EXPECT_EQ(training.sgd->learning_rate(), Schedule::named("cosine", 0.5, {8}).at(2));
   step(x, labels(0));
-  EXPECT_EQ(training.sgd->learning_rate(), Schedule::cosine(0.5, 8).at(3));
+  EXPECT_EQ(training.sgd->learning_rate(), Schedule::named("cosine", 0.5, {8}).at(3));
 }
 
 /// Two of them: the second one's step was begun when the first one's update had not been made.

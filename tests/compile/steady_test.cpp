@@ -333,7 +333,7 @@ TEST(Steady, AHundredThousandReplays) {
   constexpr int64_t kSteps = 100'000;
   Tensor w = full({3, 4}, 0.5).set_requires_grad();
   Adam adam({{"w", w}}, 0.5);
-  Schedule schedule = Schedule::cosine(0.01, kSteps);
+  Schedule schedule = Schedule::named("cosine", 0.01, {kSteps});
   adam.set_schedule(schedule);
   auto step = compile([&](Tensor x, Tensor y) {
     adam.zero_grad();

@@ -1,30 +1,16 @@
 #!/usr/bin/env python3
-"""Computes goldens.json: values of the hash of numbers_by_hash.py, and PyTorch's learning rates.
+"""Computes goldens.json: values of the hash of numbers_by_hash.py.
 
 Run with bench/peers/.venv/bin/python after bench/peers/setup.
 
-"hash": a few values of mix, for whoever writes it in another language. "cosine_schedule": the learning rate before each step
-and after the last. What belongs to one op, model or optimiser is made by make_op_goldens.py, make_model_goldens.py and
-make_rule_goldens.py.
+"hash": a few values of mix, for whoever writes it in another language. What belongs to one op, model,
+optimiser or schedule is made by make_op_goldens.py, make_model_goldens.py, make_rule_goldens.py and make_schedule_goldens.py.
 """
 
 from pathlib import Path
 
-import torch
-
 from golden_files import to_text
 from numbers_by_hash import mix
-
-
-def cosine_schedule(base=0.05, steps=10):
-    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=base)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
-    rates = [schedule.get_last_lr()[0]]
-    for _ in range(steps):
-        optimizer.step()
-        schedule.step()
-        rates.append(schedule.get_last_lr()[0])
-    return {"base": base, "T_max": steps, "eta_min": 0.0, "learning_rates": rates}
 
 
 def hash_record():
@@ -34,5 +20,5 @@ def hash_record():
 
 
 if __name__ == "__main__":
-    goldens = {"hash": hash_record(), "cosine_schedule": cosine_schedule()}
+    goldens = {"hash": hash_record()}
     Path(__file__).with_name("goldens.json").write_text(to_text(goldens) + "\n", encoding="utf-8")

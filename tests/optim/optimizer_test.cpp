@@ -48,7 +48,7 @@ TEST(Optimizer, RefusesANegativeLearningRate) {
 TEST(Optimizer, TakesTheRateOfItsScheduleAtEachStep) {
   Tensor p = unit_slope();
   Sgd optimizer({{"p", p}}, 17);
-  const Schedule schedule = Schedule::cosine(0.5, 4);
+  const Schedule schedule = Schedule::named("cosine", 0.5, {4});
   optimizer.set_schedule(schedule);
   double expected = 0;
   for (int64_t step = 0; step < 5; ++step) {
@@ -64,16 +64,16 @@ TEST(Optimizer, AScheduleGoesOnFromTheStepsOfALoadedState) {
   Sgd first({{"p", p}}, 1), second({{"p", p}}, 1);
   first.step();
   first.step();
-  second.set_schedule(Schedule::cosine(0.5, 4));
+  second.set_schedule(Schedule::named("cosine", 0.5, {4}));
   second.load_state(first.state());
   second.step();
-  EXPECT_EQ(second.learning_rate(), Schedule::cosine(0.5, 4).at(2));
+  EXPECT_EQ(second.learning_rate(), Schedule::named("cosine", 0.5, {4}).at(2));
 }
 
 TEST(Optimizer, SettingALearningRateEndsTheSchedule) {
   Tensor p = unit_slope();
   Sgd optimizer({{"p", p}}, 17);
-  optimizer.set_schedule(Schedule::cosine(0.5, 4));
+  optimizer.set_schedule(Schedule::named("cosine", 0.5, {4}));
   optimizer.set_learning_rate(0.125);
   optimizer.step();
   EXPECT_EQ(p.item(), -0.125);
@@ -252,9 +252,9 @@ TEST(Optimizer, RefusesNumbersThatMakeNoStep) {
   const double nan = std::nan(""), infinite = INFINITY;
   for (double rate : {-1.0, nan, infinite}) {
     EXPECT_THROW(Sgd({}, rate), ValueError) << rate;
-    EXPECT_THROW(Schedule::constant(rate), ValueError) << rate;
-    EXPECT_THROW(Schedule::cosine(rate, 10), ValueError) << rate;
-    EXPECT_THROW(Schedule::one_cycle(rate, 10), ValueError) << rate;
+    EXPECT_THROW(Schedule::named("constant", rate), ValueError) << rate;
+    EXPECT_THROW(Schedule::named("cosine", rate, {10}), ValueError) << rate;
+    EXPECT_THROW(Schedule::named("one-cycle", rate, {10}), ValueError) << rate;
   }
   for (double wrong : {-1.0, 1.0, 2.0, nan}) {
     EXPECT_THROW(Adam({}, 1, {.beta1 = wrong}), ValueError) << wrong;
@@ -269,8 +269,8 @@ TEST(Optimizer, RefusesNumbersThatMakeNoStep) {
   EXPECT_THROW(Sgd({}, 1, {.momentum = 0.5, .dampening = nan}), ValueError);
   EXPECT_THROW(Sgd({}, 1, {.nesterov = true}), ValueError);
   EXPECT_THROW(Sgd({}, 1, {.momentum = 0.5, .dampening = 0.1, .nesterov = true}), ValueError);
-  EXPECT_THROW(Schedule::cosine(1, -1), ValueError);
-  EXPECT_THROW(Schedule::cosine(1, 10).at(-1), ValueError);
+  EXPECT_THROW(Schedule::named("cosine", 1, {-1}), ValueError);
+  EXPECT_THROW(Schedule::named("cosine", 1, {10}).at(-1), ValueError);
 }
 
 /// What fails before anything is updated is no step.
@@ -278,7 +278,7 @@ TEST(Optimizer, RefusesNumbersThatMakeNoStep) {
 TEST(Optimizer, AStepThatFailsIsNotCounted) {
   Tensor p = unit_slope();
   Sgd sgd({{"p", p}}, 17);
-  sgd.set_schedule(Schedule::cosine(0.5, 4));
+  sgd.set_schedule(Schedule::named("cosine", 0.5, {4}));
   const auto before =
       std::exchange(settings().variants, {{"sgd_update", "none"}, {"sgd_update_all", "none"}});
   EXPECT_THROW(sgd.step(), ValueError);

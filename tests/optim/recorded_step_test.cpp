@@ -97,10 +97,10 @@ TEST(RecordedStep, ReplaysFollowTheScheduleAndTheRateThatIsSet) {
   for (auto& [name, make] : optimizers()) {
     Twins twins(make);
     for (Training* training : {&twins.eager, &twins.recorded})
-      training->optimizer->set_schedule(Schedule::cosine(0.25, 6));
+      training->optimizer->set_schedule(Schedule::named("cosine", 0.25, {6}));
     for (int i = 0; i < 5; ++i) twins.step();
     twins.expect_equal(name);
-    EXPECT_EQ(twins.recorded.optimizer->learning_rate(), Schedule::cosine(0.25, 6).at(4));
+    EXPECT_EQ(twins.recorded.optimizer->learning_rate(), Schedule::named("cosine", 0.25, {6}).at(4));
     for (Training* training : {&twins.eager, &twins.recorded}) training->optimizer->set_learning_rate(0.5);
     twins.step();
     twins.expect_equal(name);

@@ -48,7 +48,7 @@ class Fit : public testing::Test {
     Adam optimizer(model->named_parameters(), rate);
     RunFolder folder(folder_);
     o.folder = &folder;
-    return fit_classifier(*model, optimizer, Schedule::cosine(rate, 3 * 5), data_, o);
+    return fit_classifier(*model, optimizer, Schedule::named("cosine", rate, {3 * 5}), data_, o);
   }
 
   DatasetSplits data_{bright_quarters(100, 1), bright_quarters(60, 2), {}};
@@ -164,7 +164,7 @@ TEST_F(Fit, NaNStopsAndKeepsTheLastCheckpoint) {
   ClassifierOptions o = options(1);
   o.folder = &folder;
   try {
-    fit_classifier(*model, optimizer, Schedule::constant(1e30), data_, o);
+    fit_classifier(*model, optimizer, Schedule::named("constant", 1e30), data_, o);
     FAIL() << "no exception";
   } catch (const TrainingError& error) {
     EXPECT_NE(std::string(error.what()).find("at step"), std::string::npos) << error.what();
@@ -239,7 +239,7 @@ TEST_F(Fit, WeightsThatAreNotFiniteAreNotSaved) {
       if (stopped) stop.request_stop();
     };
     expect_error<TrainingError>(
-        [&] { fit_classifier(*model, optimizer, Schedule::constant(1e39), data_, o); },
+        [&] { fit_classifier(*model, optimizer, Schedule::named("constant", 1e39), data_, o); },
         {stopped ? "after step 1 (epoch 1)" : "the test loss is"});
     EXPECT_FALSE(fs::exists(folder_ / "last.safetensors"));
   }
@@ -261,7 +261,7 @@ TEST_F(Fit, TrainsOnTheCudaKernelsAsOnTheCpu) {
   auto model = make_model("mlp", 5);
   model->to(kSimt);
   Adam optimizer(model->named_parameters(), 1e-3);
-  auto on_simt = fit_classifier(*model, optimizer, Schedule::cosine(1e-3, 15), data_, o).losses;
+  auto on_simt = fit_classifier(*model, optimizer, Schedule::named("cosine", 1e-3, {15}), data_, o).losses;
   ASSERT_EQ(on_simt.size(), on_cpu.size());
   // Later ones tell nothing: Adam makes differences of the learning rate out of roundings of tiny gradients.
   EXPECT_NEAR(on_simt[0], on_cpu[0], goldens::tolerance(784 + 128 + 10, on_cpu[0]));

@@ -68,7 +68,7 @@ class AnyLocale : public testing::Test {
     o.description.input = {1, 28, 28};
     o.description.normalization = {{0.286f}, {0.353f}};
     o.description.training = {{"--lr", "0.001"}};
-    return fit_classifier(*model, optimizer, Schedule::constant(1e-3), data_, o);
+    return fit_classifier(*model, optimizer, Schedule::named("constant", 1e-3), data_, o);
   }
 
   void SetUp() override {

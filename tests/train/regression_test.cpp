@@ -58,7 +58,7 @@ struct Regression {
         network({std::make_shared<Linear>(2, 16, true, generator), std::make_shared<ReLU>(),
                  std::make_shared<Linear>(16, 1, true, generator)}),
         optimizer(network.named_parameters(), rate),
-        schedule(Schedule::constant(rate)) {}
+        schedule(Schedule::named("constant", rate)) {}
 
   Metrics error_on(const Points& points) {
     NoGrad no_grad;

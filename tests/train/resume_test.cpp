@@ -40,8 +40,8 @@ class Resume : public testing::Test {
     o.description.input = {1, 28, 28};
     o.resume = from_ ? &*from_ : nullptr;
     o.on_epoch = [this](const EpochReport& report) { rates_.push_back(report.learning_rate); };
-    return fit_classifier(*model_, optimizer, Schedule::cosine(1e-3, kResumeEpochs * kStepsPerEpoch), data_,
-                          o);
+    return fit_classifier(*model_, optimizer,
+                          Schedule::named("cosine", 1e-3, {kResumeEpochs * kStepsPerEpoch}), data_, o);
   }
 
   /// Ends without a word after so many steps, with a state of each step before.

@@ -5,6 +5,7 @@
 #include "tests/train/bright_quarters.h"
 #include "treadle/models/model.h"
 #include "treadle/optim/adam/adam.h"
+#include "treadle/optim/schedules/reduce_on_plateau.h"
 #include "treadle/train/classification/fit_classifier.h"
 
 namespace treadle {
@@ -39,7 +40,7 @@ class Validation : public testing::Test {
     Adam optimizer(model_->named_parameters(), kValidatedRate);
     RunFolder folder(folder_.path());
     o.folder = &folder;
-    return fit_classifier(*model_, optimizer, Schedule::constant(kValidatedRate), data_, o);
+    return fit_classifier(*model_, optimizer, schedule_, data_, o);
   }
 
   FitResult resume(ClassifierOptions o) {
@@ -54,6 +55,7 @@ class Validation : public testing::Test {
     return evaluate(*model, data_.test, {}, kCpu).accuracy;
   }
 
+  Schedule schedule_ = Schedule::named("constant", kValidatedRate);
   DatasetSplits data_{bright_quarters(100, 1), bright_quarters(300, 2), wrong_quarters(200, 4)};
   TemporaryFolder folder_;
   std::shared_ptr<Module> model_;
@@ -94,6 +96,38 @@ TEST_F(Validation, WithoutItTheModelIsTheLastEpochs) {
   EXPECT_EQ(result.test["accuracy"], reports_.back().test["accuracy"]);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "best.safetensors"));
   EXPECT_EQ(RunFolder::model_file(folder_.path()), folder_ / "last.safetensors");
+}
+
+/// The part gets worse from some epoch on: then each epoch halves the rate, in a run that is resumed, too.
+TEST_F(Validation, AScheduleFollowsIt) {
+  schedule_ = Schedule(ReduceOnPlateauSchedule{.gamma = 0.5, .patience = 0}, kValidatedRate);
+  FitResult whole = train(options(kEpochs));
+  double rate = kValidatedRate, best = 0;
+  for (const EpochReport& report : reports_) {
+    EXPECT_EQ(report.learning_rate, rate) << report.epoch;
+    const double accuracy = report.validation["accuracy"];
+    if (accuracy <= best) rate /= 2;
+    best = std::max(best, accuracy);
+  }
+  EXPECT_LT(reports_.back().learning_rate, kValidatedRate);
+  train(options(3));
+  const FitResult rest = resume(options(kEpochs));
+  const auto tail = whole.losses.end() - int64_t(rest.losses.size());
+  EXPECT_EQ(rest.losses, std::vector<double>(tail, whole.losses.end()));
+  EXPECT_EQ(reports_.back().learning_rate, reports_[size_t(kEpochs) - 1].learning_rate);
+}
+
+TEST_F(Validation, AScheduleThatFollowsItNeedsIt) {
+  schedule_ = Schedule(ReduceOnPlateauSchedule(), kValidatedRate);
+  data_.validation = {};
+  EXPECT_THROW(train(options(1)), ValueError);
+  data_.validation = wrong_quarters(200, 4);
+  train(options(1));
+  Checkpoint last = load_checkpoint(folder_ / "last.safetensors");
+  last.progress.schedule = {1, 2};
+  ClassifierOptions o = options(2);
+  o.resume = &last;
+  EXPECT_THROW(train(o), FormatError);
 }
 
 TEST_F(Validation, AResumedRunKnowsTheBestSoFar) {

@@ -19,6 +19,7 @@ OptionValue to_value(const std::string& v) { return v; }
 OptionValue to_value(DType v) { return std::string(name_of(v)); }
 OptionValue to_value(Pair v) { return std::vector<int64_t>{v.height, v.width}; }
 OptionValue to_value(Pads v) { return std::vector<int64_t>{v.top, v.left, v.bottom, v.right}; }
+OptionValue to_value(const std::vector<int64_t>& v) { return v; }
 OptionValue to_value(const Dims& v) { return std::vector<int64_t>(v.begin(), v.end()); }
 
 template <class T>
@@ -62,6 +63,9 @@ void from_value(const OptionValue& value, Pads& field) {
     field = Pads(four[0], four[1], four[2], four[3]);
   }
 }
+void from_value(const OptionValue& value, std::vector<int64_t>& field) {
+  field = expect<std::vector<int64_t>>(value, "a list of integers");
+}
 void from_value(const OptionValue& value, Dims& field) {
   field = {};
   for (int64_t entry : expect<std::vector<int64_t>>(value, "a list of integers")) field.push_back(entry);
@@ -92,6 +96,7 @@ TREADLE_OPTION_TYPE(DType)
 TREADLE_OPTION_TYPE(Pair)
 TREADLE_OPTION_TYPE(Pads)
 TREADLE_OPTION_TYPE(Dims)
+TREADLE_OPTION_TYPE(std::vector<int64_t>)
 #undef TREADLE_OPTION_TYPE
 
 std::string OptionsSchema::describe(const Attributes& attributes) const {

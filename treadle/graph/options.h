@@ -21,7 +21,8 @@ using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector
 
 TREADLE_API std::string to_string(const OptionValue& value);
 
-/// One field of an options struct: a bool, int64_t, double, std::string, DType, Pair, Pads or Dims.
+/// One field of an options struct: a bool, int64_t, double, std::string, DType, Pair, Pads, Dims or
+/// std::vector<int64_t>.
 /// `set` throws ValueError where the value is of another kind.
 struct OptionField {
   std::string name, documentation;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 #include "treadle/core/error.h"
@@ -81,14 +82,12 @@ Optimizer::Optimizer(std::vector<NamedTensor> parameters, double learning_rate)
 /// Inside a function that is recorded: part of what each replay does.
 void Optimizer::set_learning_rate(double value) {
   check_learning_rate(value);
-  auto before = std::make_shared<Numbers::Before>();
+  auto before = std::make_shared<std::pair<double, std::optional<Schedule>>>();
   auto set = [numbers = numbers_, value, before] {
     *before = {numbers->learning_rate, std::exchange(numbers->schedule, {})};
     numbers->learning_rate = value;
   };
-  auto undo = [numbers = numbers_, before] {
-    numbers->learning_rate = before->learning_rate, numbers->schedule = before->schedule;
-  };
+  auto undo = [numbers = numbers_, before] { std::tie(numbers->learning_rate, numbers->schedule) = *before; };
   if (!recording()) return set();
   recording()->before_replay(set, undo, fmt::format("set the learning rate of {} to {}", name(), value));
 }
@@ -100,16 +99,16 @@ void Optimizer::set_schedule(const Schedule& schedule) {
   numbers_->schedule = schedule;
 }
 
-Optimizer::Numbers::Before Optimizer::Numbers::begin_step(const std::vector<size_t>& parameters) {
-  const Before before{learning_rate, schedule};
+double Optimizer::Numbers::begin_step(const std::vector<size_t>& parameters) {
+  const double before = learning_rate;
   if (schedule) learning_rate = schedule->at(step_count);
   ++step_count;
   for (size_t i : parameters) ++updates[i];
   return before;
 }
 
-void Optimizer::Numbers::take_back(const Before& before, const std::vector<size_t>& parameters) {
-  learning_rate = before.learning_rate;
+void Optimizer::Numbers::take_back(double learning_rate_before, const std::vector<size_t>& parameters) {
+  learning_rate = learning_rate_before;
   --step_count;
   for (size_t i : parameters) --updates[i];
 }
@@ -202,7 +201,7 @@ void Optimizer::record(Recording& recording) {
   for (size_t i : parameters) ++counts[i];
   std::function<int64_t()> partition = [numbers = numbers_] { return numbers->partition(); };
   recording.depends_on(life_, "the optimizer " + name(), slots_.empty() ? nullptr : std::move(partition));
-  auto before = std::make_shared<Numbers::Before>();
+  auto before = std::make_shared<double>();
   recording.before_replay(
       [numbers = numbers_, before, parameters] { *before = numbers->begin_step(parameters); },
       [numbers = numbers_, before, parameters] { numbers->take_back(*before, parameters); },

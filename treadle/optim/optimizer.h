@@ -80,13 +80,9 @@ class TREADLE_API Optimizer {
     int64_t step_count = 0;
     std::optional<Schedule> schedule = {};
     Counts updates = {};  ///< of each parameter
-    /// What a step changes, for taking it back.
-    struct Before {
-      double learning_rate = 0;
-      std::optional<Schedule> schedule = {};
-    };
-    Before begin_step(const std::vector<size_t>& parameters);
-    void take_back(const Before& before, const std::vector<size_t>& parameters);
+    /// Returns the learning rate before, for taking the step back.
+    double begin_step(const std::vector<size_t>& parameters);
+    void take_back(double learning_rate_before, const std::vector<size_t>& parameters);
     int64_t partition() const;
   };
 

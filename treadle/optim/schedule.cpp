@@ -1,61 +1,70 @@
 #include "treadle/optim/schedule.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
-#include "treadle/core/error.h"
 #include "treadle/core/nearest_name.h"
 
 namespace treadle {
-namespace {
 
-double cosine_share(int64_t step, int64_t total) {
-  double progress = std::min(double(step) / double(std::max<int64_t>(total, 1)), 1.0);
-  return (1 + std::cos(std::numbers::pi * progress)) / 2;
+namespace schedules {
+std::vector<ScheduleKind> all();  // generated from the headers of schedules/
 }
 
-double triangle_share(int64_t step, int64_t total, double warm_up) {
-  double progress = std::min(double(step + 1) / double(std::max<int64_t>(total, 0) + 1), 1.0);
-  return progress < warm_up ? progress / warm_up : (1 - progress) / (1 - warm_up);
+const std::vector<ScheduleKind>& known_schedule_kinds() {
+  static const std::vector<ScheduleKind> kinds = [] {
+    auto all = schedules::all();
+    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
+    return all;
+  }();
+  return kinds;
 }
 
-}  // namespace
-
-std::vector<std::string> known_schedules() { return {"constant", "cosine", "linear", "one-cycle"}; }
-
-Schedule::Schedule(Kind kind, double rate, int64_t total_steps, double warm_up)
-    : kind_(kind), rate_(rate), total_steps_(total_steps), warm_up_(warm_up) {
-  require<ValueError>(rate >= 0 && std::isfinite(rate),
-                      "a schedule's learning rate is {}; it must be finite and not negative", rate);
-  require<ValueError>(total_steps >= 0, "a schedule cannot last {} steps", total_steps);
+std::vector<std::string> known_schedules() {
+  std::vector<std::string> names;
+  for (const ScheduleKind& kind : known_schedule_kinds()) names.push_back(kind.name);
+  return names;
 }
 
-Schedule Schedule::one_cycle(double rate, int64_t total_steps, double warm_up) {
-  require<ValueError>(warm_up >= 0 && warm_up < 1, "a warm-up of {} of the steps is not within [0, 1)",
-                      warm_up);
-  return Schedule(Kind::one_cycle, rate, total_steps, warm_up);
+const ScheduleKind& Schedule::kind_of(const std::type_info& type) {
+  for (const ScheduleKind& kind : known_schedule_kinds())
+    if (*kind.type == type) return kind;
+  throw ValueError(fmt::format("no kind of schedule has the options {}", type.name()));
 }
 
-Schedule Schedule::named(const std::string& name, double rate, int64_t total_steps, double warm_up) {
-  if (name == "constant") return constant(rate);
-  if (name == "cosine") return cosine(rate, total_steps);
-  if (name == "linear") return linear(rate, total_steps);
-  if (name == "one-cycle") return one_cycle(rate, total_steps, warm_up);
+Schedule Schedule::named(const std::string& name, double rate, const ScheduleSpan& span,
+                         const std::map<std::string, OptionValue>& options) {
+  for (const ScheduleKind& kind : known_schedule_kinds())
+    if (kind.name == name) return Schedule(kind, kind.options->make(options), rate, span);
   throw ValueError(unknown_name("no schedule is called", name, known_schedules()));
+}
+
+Schedule::Schedule(const ScheduleKind& kind, Attributes options, double rate, const ScheduleSpan& span)
+    : kind_(&kind), options_(std::move(options)), rate_(rate), span_(span) {
+  schedules::require_rate(rate);
+  require<ValueError>(span.total_steps >= 0, "a schedule cannot last {} steps", span.total_steps);
+  require<ValueError>(span.steps_per_epoch > 0, "an epoch cannot have {} steps", span.steps_per_epoch);
+  require<ValueError>(span.warm_up_steps >= 0, "a warm-up cannot last {} steps", span.warm_up_steps);
+  kind.check(options_);
 }
 
 double Schedule::at(int64_t step) const {
   require<ValueError>(step >= 0, "steps of a schedule count from 0, not {}", step);
-  switch (kind_) {
-    case Kind::constant:
-      return rate_;
-    case Kind::cosine:
-      return rate_ * cosine_share(step, total_steps_);
-    case Kind::one_cycle:
-      return rate_ * triangle_share(step, total_steps_, warm_up_);
-  }
-  return rate_;
+  const int64_t warm_up = span_.warm_up_steps;
+  if (step < warm_up) return rate_ * (double(step + 1) / double(warm_up + 1));
+  return kind_->rate(
+      options_, rate_,
+      {step - warm_up, std::max<int64_t>(span_.total_steps - warm_up, 0), span_.steps_per_epoch, kept_});
+}
+
+void Schedule::observe(double figure, bool higher_is_better) {
+  require<ValueError>(std::isfinite(figure), "a schedule cannot follow a figure that is {}", figure);
+  if (follows_figure()) kind_->observe(options_, rate_, figure, higher_is_better, kept_);
+}
+
+void Schedule::set_kept(std::vector<double> kept) {
+  require<ValueError>(kept.empty() || kept.size() == kind_->kept, "the schedule {} keeps {} numbers, not {}",
+                      kind_->name, kind_->kept, kept.size());
+  kept_ = std::move(kept);
 }
 
 }  // namespace treadle

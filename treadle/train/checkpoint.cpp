@@ -21,7 +21,7 @@ constexpr std::string_view kSamplerName = "treadle.sampler";
 json to_json(const RunProgress& p) {
   return {{"run", p.run},         {"best_epoch", p.best_epoch}, {"best_accuracy", p.best_score},
           {"metrics", p.metrics}, {"images", p.examples},       {"loss_sum", p.loss_sum},
-          {"seconds", p.seconds}};
+          {"seconds", p.seconds}, {"schedule", p.schedule}};
 }
 
 std::map<std::string, std::string> metadata_of(const Checkpoint& c) {
@@ -52,6 +52,7 @@ void read_progress(const json& d, RunProgress& p) {
   p.examples = d.at("images").get<int64_t>();
   p.loss_sum = d.at("loss_sum").get<double>();
   p.seconds = d.at("seconds").get<double>();
+  p.schedule = d.value("schedule", p.schedule);  // earlier files have none
 }
 
 /// Earlier files have no "progress": the run's name stood among the settings, and so did the best accuracy on

@@ -15,10 +15,11 @@ namespace treadle {
 
 /// How far a run has come, beside its epochs and steps.
 struct RunProgress {
-  std::string run;         ///< a name that no other run has
-  int64_t best_epoch = 0;  ///< with the best score on the validation part; 0: none so far
-  double best_score = 0;   ///< the accuracy of a classifier
-  std::string metrics;     ///< the line of metrics.jsonl about the last finished epoch
+  std::string run;               ///< a name that no other run has
+  int64_t best_epoch = 0;        ///< with the best score on the validation part; 0: none so far
+  double best_score = 0;         ///< the accuracy of a classifier
+  std::vector<double> schedule;  ///< Schedule::kept()
+  std::string metrics;           ///< the line of metrics.jsonl about the last finished epoch
   // Of the epoch that was begun: all zero at its start.
   int64_t examples = 0;
   double loss_sum = 0;  ///< over these examples

@@ -50,11 +50,14 @@ class Loop {
   Loop(const FitTask& task, const FitOptions& options)
       : task_(task),
         options_(options),
+        schedule_(task.schedule),
         step_([&task](std::span<const Tensor> batch) { return std::vector{task.step(batch)}; }),
         sampler_(task.examples.size(), options.batch_size, options.seed),
         steps_in_epoch_(options.limit_batches > 0
                             ? std::min(options.limit_batches, sampler_.batches_per_epoch())
                             : sampler_.batches_per_epoch()) {
+    require<ValueError>(validates() || !schedule_.follows_figure(),
+                        "the schedule follows a figure of the validation part, which the run does not have");
     if (options.resume) restore(*options.resume);
   }
 
@@ -73,13 +76,14 @@ class Loop {
       task_.model.load_state_dict(from.parameters);
       task_.optimizer.load_state(from.optimizer_state);
       sampler_.restore(from.sampler);
+      schedule_.set_kept(from.progress.schedule);
     } catch (const std::exception& error) {
       throw FormatError(fmt::format("the checkpoint to resume does not fit: {}", error.what()));
     }
     default_generator() = from.random;
     result_.epochs_done = from.epoch;
     result_.steps_done = from.step;
-    if (from.step > 0) task_.optimizer.set_learning_rate(task_.schedule.at(from.step - 1));
+    if (from.step > 0) task_.optimizer.set_learning_rate(schedule_.at(from.step - 1));
     step_in_epoch_ = from.step - from.epoch * steps_in_epoch_;
     if (out_of_steps()) step_in_epoch_ = std::max<int64_t>(step_in_epoch_, 0);  // the last epoch was cut
     require<FormatError>(from.epoch >= 0 && step_in_epoch_ >= 0 && step_in_epoch_ <= steps_in_epoch_,
@@ -134,7 +138,7 @@ class Loop {
     auto indices = sampler_.next();
     int64_t count = int64_t(indices.size());
     const std::vector<Tensor> batch = task_.examples.batch(indices);
-    task_.optimizer.set_learning_rate(task_.schedule.at(result_.steps_done));
+    task_.optimizer.set_learning_rate(schedule_.at(result_.steps_done));
     Tensor loss;
     step_.call(batch, {&loss, 1});
     double value = loss.item();
@@ -174,7 +178,7 @@ class Loop {
     if (options_.stop.stop_requested()) return interrupt();  // the epoch is finished when the run goes on
     report.epoch = ++result_.epochs_done;
     step_in_epoch_ = 0;
-    if (validates()) compare_with_best(report);
+    if (validates()) judge(report);
     progress_.metrics = metrics_of(report);
     progress_.examples = 0, progress_.loss_sum = 0, progress_.seconds = 0;
     save(report.best);
@@ -195,8 +199,11 @@ class Loop {
     return report;
   }
 
-  void compare_with_best(EpochReport& report) {
+  /// Tells the schedule how good the epoch is, and compares it with the best.
+  void judge(EpochReport& report) {
     const double score = report.validation[task_.best_by], best = progress_.best_score;
+    schedule_.observe(score, task_.higher_is_better);
+    progress_.schedule = schedule_.kept();
     report.best = progress_.best_epoch == 0 || (task_.higher_is_better ? score > best : score < best);
     if (!report.best) return;
     progress_.best_epoch = report.epoch;
@@ -248,6 +255,7 @@ class Loop {
 
   const FitTask& task_;
   const FitOptions& options_;
+  Schedule schedule_;
   CompiledFunction step_;
   BatchSampler sampler_;
   int64_t steps_in_epoch_, step_in_epoch_ = 0;

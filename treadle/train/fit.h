@@ -44,7 +44,7 @@ using Measure = std::function<Metrics(std::stop_token stop)>;
 struct FitTask {
   Module& model;
   Optimizer& optimizer;
-  const Schedule& schedule;  ///< of the learning rate, by steps
+  const Schedule& schedule;  ///< of the learning rate; may follow the figure best_by
   const Examples& examples;
   /// One step on a batch: gradients and update; gives the mean loss of its examples. fit() compiles it.
   std::function<Tensor(std::span<const Tensor> batch)> step = {};
