@@ -170,8 +170,13 @@ void register_index_select(Registry& registry) {
 
 }  // namespace ops
 
-Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices) {
+const Op& index_select_op() {
   static const Op& op = op_named("index_select");
+  return op;
+}
+
+Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices) {
+  const Op& op = index_select_op();
   return apply(op, {x, indices}, Attributes::of(IndexSelectOptions{axis}))[0];
 }
 

@@ -7,10 +7,15 @@
 
 namespace treadle {
 
+struct Op;
+
 /// y[…, i, …] = x[…, indices[i], …]; indices [n] of i64 or i32, in [0, extent). An index out of range throws
 /// ValueError naming it and the extent: at the call, on a GPU where the host next waits for the device, as
 /// reading a result does; what the call wrote is then worthless.
 TREADLE_API Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices);
+
+/// The op itself.
+TREADLE_API const Op& index_select_op();
 
 /// Its gradient: dx[…, j, …] = Σ dy[…, i, …] over all i with indices[i] = j, summed in the order of i; dx has
 /// `extent` elements along the axis. Errors as above.

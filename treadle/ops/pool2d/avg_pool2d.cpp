@@ -11,6 +11,11 @@ namespace treadle {
 namespace {
 
 Shape output_shape(const char* op, const Shape& x, const AvgPool2dOptions& o) {
+  auto part = [](int64_t part, int64_t whole) { return part >= 0 && part <= whole; };
+  require<ShapeError>(o.divisor >= 0, "{}: the divisor {} is negative", op, o.divisor);
+  require<ShapeError>(part(o.uncounted.height, o.padding.bottom) && part(o.uncounted.width, o.padding.right),
+                      "{}: of the padding [{}, {}] below and on the right [{}, {}] cannot be left uncounted",
+                      op, o.padding.bottom, o.padding.right, o.uncounted.height, o.uncounted.width);
   return pool2d_output_shape(op, x, o.kernel, o.stride, o.padding, 1);
 }
 
@@ -35,19 +40,32 @@ reference::Windows reference_windows(const Shape& x, const AvgPool2dOptions& o) 
   return reference::windows_over(x, o.kernel, stride, o.padding, 1);
 }
 
-/// What the sum of each window is divided by: its taps, or those inside.
-std::vector<double> divisors(const reference::Windows& windows, bool count_include_pad) {
-  std::vector<double> inside(size_t(windows.count()), count_include_pad ? double(windows.taps()) : 0);
-  if (!count_include_pad)
-    for (const auto& tap : taps_inside(windows)) inside[tap.window] += 1;
-  return inside;
+/// How many taps of an axis' window the mean counts.
+double counted_taps(const reference::WindowAxis& axis, int64_t window, bool count_include_pad,
+                    int64_t uncounted) {
+  double count = 0;
+  for (int64_t tap = 0; tap < axis.taps; ++tap) {
+    const int64_t place = window * axis.step + tap - axis.before;
+    count += count_include_pad ? place < axis.size + axis.after - uncounted : place >= 0 && place < axis.size;
+  }
+  return count;
+}
+
+/// What the sum of each window is divided by.
+std::vector<double> divisors(const reference::Windows& windows, const AvgPool2dOptions& o) {
+  std::vector<double> divisors(size_t(windows.count()), double(o.divisor));
+  const int64_t columns = windows.columns.windows();
+  for (int64_t i = 0; i < windows.count() && o.divisor == 0; ++i)
+    divisors[i] = counted_taps(windows.rows, i / columns, o.count_include_pad, o.uncounted.height) *
+                  counted_taps(windows.columns, i % columns, o.count_include_pad, o.uncounted.width);
+  return divisors;
 }
 
 std::vector<ReferenceTensor> reference_forward(ReferenceInputs inputs, const Attributes& attributes) {
   auto& options = attributes.as<AvgPool2dOptions>();
   auto& x = inputs[0];
   const auto windows = reference_windows(x.shape, options);
-  const auto divisor = divisors(windows, options.count_include_pad);
+  const auto divisor = divisors(windows, options);
   auto y = ReferenceTensor::zeros(reference::windows_shape(x.shape, x.shape[1], windows));
   const int64_t count = windows.count(), places = windows.places();
   const auto inside = taps_inside(windows);
@@ -63,7 +81,7 @@ std::vector<ReferenceTensor> reference_gradient(ReferenceInputs inputs, const At
   auto dx =
       ReferenceTensor::zeros({dy.shape[0], dy.shape[1], options.input_size.height, options.input_size.width});
   const auto windows = reference_windows(dx.shape, options);
-  const auto divisor = divisors(windows, options.count_include_pad);
+  const auto divisor = divisors(windows, options);
   const int64_t count = windows.count(), places = windows.places();
   const auto inside = taps_inside(windows);
   for (int64_t plane = 0; plane < dx.shape[0] * dx.shape[1]; ++plane)
@@ -101,6 +119,11 @@ std::vector<Geometry> geometries() {
           {"pad not counted", {2, 2, 7, 6}, inside_only},
           {"pad not counted channels_last", {1, 5, 6, 7}, inside_only, channels_last},
           {"uneven padding", {2, 2, 5, 6}, {.kernel = {3, 2}, .stride = 1, .padding = {2, 0, 1, 1}}},
+          {"partly counted",
+           {2, 3, 6, 7},
+           {.kernel = 3, .stride = 2, .padding = {1, 1, 2, 2}, .uncounted = {1, 2}},
+           channels_last},
+          {"divisor", {2, 3, 6, 7}, {.kernel = 3, .stride = 2, .padding = 1, .divisor = 5}},
           {"gaps", {2, 2, 9, 8}, {.kernel = {1, 2}, .stride = 3}, channels_last},
           {"whole plane", {3, 4, 5, 4}, {.kernel = {5, 4}}},
           {"whole plane channels_last", {2, 11, 2, 2}, {}, channels_last},
@@ -124,7 +147,9 @@ std::vector<RefusedCall> refused_calls() {
   auto with = [](const AvgPool2dOptions& options, std::vector<std::string> says) {
     return refuses<ShapeError>({{{1, 2, 5, 5}}}, std::move(says), Attributes::of(options));
   };
-  return {with({.kernel = 0}, {"kernel [0, 0]"}), with({.kernel = 3, .padding = 3}, {"padding [3"})};
+  return {with({.kernel = 0}, {"kernel [0, 0]"}), with({.kernel = 3, .padding = 3}, {"padding [3"}),
+          with({.kernel = 3, .padding = 1, .uncounted = {1, 2}}, {"[1, 1]", "[1, 2]"}),
+          with({.uncounted = {-1, 0}}, {"[-1, 0]"}), with({.divisor = -3}, {"divisor -3"})};
 }
 
 std::vector<RefusedCall> gradient_refused_calls() {
@@ -188,6 +213,14 @@ void register_avg_pool2d(Registry& registry) {
 }
 
 }  // namespace ops
+
+AvgPool2dOptions ceil_padding(AvgPool2dOptions options, const Shape& x) {
+  output_shape("avg_pool2d", x, options);
+  const Pair more = missing_padding(x, options.kernel, options.stride, options.padding, 1);
+  options.padding.bottom += more.height, options.padding.right += more.width;
+  options.uncounted = {options.uncounted.height + more.height, options.uncounted.width + more.width};
+  return options;
+}
 
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
   static const Op& op = op_named("avg_pool2d");

@@ -8,24 +8,31 @@
 namespace treadle {
 
 struct AvgPool2dGeometry : Pool2dGeometry {
-  bool count_include_pad;
+  Pair counted_before, counted_after;  ///< of the padding
+  int64_t divisor;
 
   /// What the sum of window (p, q) is divided by.
   TREADLE_DEVICE int64_t places(int64_t p, int64_t q) const {
-    if (count_include_pad) return R * S;
-    return places_inside(row(p, 0), R, H) * places_inside(column(q, 0), S, W);
+    if (divisor) return divisor;
+    return places_between(row(p, 0), R, -counted_before.height, H + counted_after.height) *
+           places_between(column(q, 0), S, -counted_before.width, W + counted_after.width);
   }
 
  private:
-  TREADLE_DEVICE static int64_t places_inside(int64_t begin, int64_t count, int64_t size) {
-    const int64_t end = begin + count < size ? begin + count : size;
-    return end - (begin > 0 ? begin : 0);
+  TREADLE_DEVICE static int64_t places_between(int64_t begin, int64_t count, int64_t least, int64_t most) {
+    const int64_t end = begin + count < most ? begin + count : most;
+    return end - (begin > least ? begin : least);
   }
 };
 
 inline AvgPool2dGeometry make_avg_pool2d_geometry(const TensorView& x, const TensorView& y,
                                                   const AvgPool2dOptions& o) {
-  return {make_pool2d_geometry(x, y, o.kernel, o.stride, o.padding, 1), o.count_include_pad};
+  AvgPool2dGeometry g{make_pool2d_geometry(x, y, o.kernel, o.stride, o.padding, 1), 0, 0, o.divisor};
+  if (o.count_include_pad) {
+    g.counted_before = {o.padding.top, o.padding.left};
+    g.counted_after = {o.padding.bottom - o.uncounted.height, o.padding.right - o.uncounted.width};
+  }
+  return g;
 }
 
 }  // namespace treadle

@@ -10,6 +10,8 @@ struct AvgPool2dOptions {
   Pair stride = 0;  ///< 0: the kernel's extent
   Pads padding = 0;
   bool count_include_pad = true;
+  Pair uncounted = 0;   ///< what the mean never counts of the padding below and on the right
+  int64_t divisor = 0;  ///< 0: the number of places
   template <class Field>
   static void describe(Field& field) {
     field("kernel", &AvgPool2dOptions::kernel, "elements of a window: height, width");
@@ -18,6 +20,10 @@ struct AvgPool2dOptions {
     field("padding", &AvgPool2dOptions::padding, "zeros around the input: top, left, bottom, right");
     field("count_include_pad", &AvgPool2dOptions::count_include_pad,
           "whether the mean counts the padding's zeros");
+    field("uncounted", &AvgPool2dOptions::uncounted,
+          "rows and columns of the padding below and on the right that the mean never counts");
+    field("divisor", &AvgPool2dOptions::divisor,
+          "what a window's sum is divided by; 0 means the places that the mean counts");
   }
 };
 

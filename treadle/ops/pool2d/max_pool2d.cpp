@@ -5,6 +5,8 @@
 
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/graph/require_defined.h"
+#include "treadle/ops/layout/index_select.h"
 #include "treadle/ops/pool2d/pool2d_shape.h"
 #include "treadle/ops/window_reference.h"
 
@@ -199,6 +201,43 @@ void register_max_pool2d(Registry& registry) {
 }
 
 }  // namespace ops
+
+MaxPool2dOptions ceil_padding(MaxPool2dOptions options, const Shape& x) {
+  output_shape("max_pool2d", x, options);
+  const Pair more = missing_padding(x, options.kernel, options.stride, options.padding, options.dilation);
+  options.padding.bottom += more.height, options.padding.right += more.width;
+  return options;
+}
+
+namespace {
+
+/// One beside the other, the windows of an axis that is cut into `count`: all as long as the longest, shorter
+/// ones with their last place again.
+Tensor windows_apart(const Tensor& x, int axis, int64_t count) {
+  const int64_t extent = x.size(axis);
+  auto first = [&](int64_t i) { return i * extent / count; };
+  auto last = [&](int64_t i) { return ((i + 1) * extent - 1) / count; };
+  int64_t length = 0;
+  for (int64_t i = 0; i < count; ++i) length = std::max(length, last(i) - first(i) + 1);
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t tap = 0; tap < length; ++tap) places.push_back(std::min(first(i) + tap, last(i)));
+  const Shape shape{int64_t(places.size())};
+  return index_select(x, axis, Tensor::from(std::span<const int64_t>(places), shape, x.device()));
+}
+
+}  // namespace
+
+Tensor adaptive_max_pool2d(const Tensor& x, Pair size) {
+  require_defined("adaptive_max_pool2d", x, 1);
+  require<ShapeError>(x.rank() == 4 && x.size(2) > 0 && x.size(3) > 0 && size.height > 0 && size.width > 0,
+                      "adaptive_max_pool2d: x has shape {}, expected images to be cut into [{}, {}] windows",
+                      x.shape(), size.height, size.width);
+  Tensor windows = x;
+  if (x.size(2) % size.height != 0) windows = windows_apart(windows, 2, size.height);
+  if (x.size(3) % size.width != 0) windows = windows_apart(windows, 3, size.width);
+  return max_pool2d(windows, {.kernel = {windows.size(2) / size.height, windows.size(3) / size.width}});
+}
 
 const Op& max_pool2d_op() {
   static const Op& op = op_named("max_pool2d");

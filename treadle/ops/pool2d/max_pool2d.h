@@ -29,4 +29,12 @@ TREADLE_API MaxPool2dResult max_pool2d_with_positions(const Tensor& x, const Max
 TREADLE_API Tensor max_pool2d_gradient(const Tensor& dy, const Tensor& positions,
                                        const MaxPool2dGradientOptions& options);
 
+/// The options with as much more padding below and on the right as a last window needs that begins in x
+/// [N,C,H,W] or in the padding before it: PyTorch's ceil_mode.
+TREADLE_API MaxPool2dOptions ceil_padding(MaxPool2dOptions options, const Shape& x);
+
+/// max_pool2d over ⌊p·H/P⌋ … ⌈(p + 1)·H/P⌉ - 1 and the same columns, for any size P×Q. Where that does not
+/// divide x's, windows are first copied one beside the other. Throws ShapeError.
+TREADLE_API Tensor adaptive_max_pool2d(const Tensor& x, Pair size);
+
 }  // namespace treadle

@@ -36,6 +36,23 @@ inline Shape pool2d_output_shape(const char* op, const Shape& x, Pair kernel, Pa
   return y;
 }
 
+/// What ceil_mode adds to the padding behind an axis of `size` places.
+inline int64_t missing_padding(int64_t size, int64_t before, int64_t after, int64_t extent, int64_t step) {
+  const int64_t rest = size + before + after - extent;
+  int64_t last = (rest + step - 1) / step * step;
+  if (last >= size + before) last -= step;
+  return std::max<int64_t>(last - rest, 0);
+}
+
+/// The same for both axes of x [N,C,H,W], the window's elements `dilation` apart.
+inline Pair missing_padding(const Shape& x, Pair kernel, Pair stride, const Pads& padding, Pair dilation) {
+  const Pair step = pool_stride(stride, kernel);
+  return {missing_padding(x[2], padding.top, padding.bottom, dilation.height * (kernel.height - 1) + 1,
+                          step.height),
+          missing_padding(x[3], padding.left, padding.right, dilation.width * (kernel.width - 1) + 1,
+                          step.width)};
+}
+
 /// An image in one of the two layouts.
 inline TensorSpec image_spec(const Shape& shape, bool channels_last, DType dtype) {
   return {shape, channels_last ? channels_last_strides(shape) : contiguous_strides(shape), dtype, true};
