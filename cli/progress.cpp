@@ -27,16 +27,28 @@ std::string figures(const char* part, const Metrics& metrics) {
                      percent(metrics["accuracy"]));
 }
 
-}  // namespace
-
-Progress::~Progress() {
+/// A terminal may be gone, and the bar with it.
+template <class Print>
+void print_if_possible(Print print) {
   try {
-    clear();
-  } catch (const std::system_error&) {  // the terminal is gone, and the bar with it
+    print();
+  } catch (const std::system_error&) {
   }
 }
 
-void Progress::step(const StepReport& report) {
+}  // namespace
+
+Progress::~Progress() { clear(); }
+
+void Progress::end_step(const StepReport& report) {
+  print_if_possible([&] { draw(report); });
+}
+
+void Progress::end_epoch(const EpochReport& report) {
+  print_if_possible([&] { print(report); });
+}
+
+void Progress::draw(const StepReport& report) {
   if (steps_seen_++ == 0) epoch_seconds_ = 0, smooth_loss_ = report.loss;
   epoch_seconds_ += report.seconds;
   smooth_loss_ += 0.02 * (report.loss - smooth_loss_);  // about the last fifty steps
@@ -62,10 +74,12 @@ std::string Progress::line(const StepReport& report, int width) const {
 }
 
 void Progress::clear() {
-  if (std::exchange(drawn_, false)) clear_terminal_line();
+  print_if_possible([&] {
+    if (std::exchange(drawn_, false)) clear_terminal_line();
+  });
 }
 
-void Progress::epoch(const EpochReport& report) {
+void Progress::print(const EpochReport& report) {
   clear();
   steps_seen_ = 0;
   if (quiet_) return;

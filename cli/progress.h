@@ -1,24 +1,28 @@
-/// Progress of a training run: a bar on a terminal, plain lines elsewhere.
+/// Progress of a training run: a bar on a terminal, plain lines elsewhere. A terminal that is gone does not
+/// end the run, which has a state to save.
 #pragma once
 
 #include <chrono>
 #include <string>
 
-#include "treadle/train/fit.h"
+#include "treadle/train/callback.h"
 
 namespace treadle::cli {
 
-class Progress {
+class Progress final : public Callback {
  public:
   /// `quiet`: print nothing. `on_terminal`: redraw a bar on stderr after steps.
   Progress(bool quiet, bool on_terminal) : quiet_(quiet), bar_(on_terminal && !quiet) {}
-  ~Progress();
-  void step(const StepReport& report);
-  void epoch(const EpochReport& report);
-  /// Removes the bar.
-  void clear();
+  ~Progress() override;
+  void end_step(const StepReport& report) override;
+  void end_epoch(const EpochReport& report) override;
+  void end_fit(const FitResult&) override { clear(); }
 
  private:
+  /// Removes the bar.
+  void clear();
+  void draw(const StepReport& report);
+  void print(const EpochReport& report);
   /// What fits into `width` columns: the bar and the rate go first.
   std::string line(const StepReport& report, int width) const;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <system_error>
 
 #include "cli/format.h"
 #include "cli/interruption.h"
@@ -11,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/saved_settings.h"
 #include "cli/standard_output.h"
+#include "cli/train_callbacks.h"
 #include "cli/train_config.h"
 #include "cli/train_options.h"
 #include "cli/train_report.h"
@@ -64,15 +64,6 @@ std::string only_run_of(const std::string& model) {
   return found.front();
 }
 
-/// A terminal that is gone must not end a training: it has a state to save.
-template <class Print>
-void print_if_possible(Print print) {
-  try {
-    print();
-  } catch (const std::system_error&) {
-  }
-}
-
 /// One run of `treadle train`. Everything is checked before the run folder is touched.
 class Training {
  public:
@@ -86,7 +77,6 @@ class Training {
     const std::stop_token stop = stop_on_signals();
     MeasuringNote note(on_terminal() && !o_.quiet, stop);
     FitResult result = fit_classifier(*model_, *optimizer_, schedule(), data_, fit_options(stop));
-    print_if_possible([&] { progress_.clear(); });
     if (result.interrupted) return interrupted(run, result);
     if (!o_.quiet) report(run, result, seconds_since_start());
     if (o_.json) print_json(json_of(run, result, seconds_since_start()));
@@ -109,6 +99,7 @@ class Training {
     description_ = describe();
     if (!o_.resume) take_new_folder();
     folder_->set_config(config_text(o_, device_));
+    callbacks_ = train_callbacks().make({o_, *folder_});
   }
 
   void take_up() {
@@ -217,8 +208,8 @@ class Training {
     fit.description = description_;
     fit.resume = o_.resume ? &resumed_ : nullptr;
     fit.stop = stop;
-    fit.on_step = [this](const StepReport& report) { print_if_possible([&] { progress_.step(report); }); };
-    fit.on_epoch = [this](const EpochReport& report) { print_if_possible([&] { progress_.epoch(report); }); };
+    fit.callbacks.push_back(&progress_);
+    for (const auto& callback : callbacks_) fit.callbacks.push_back(callback.get());
     return fit;
   }
 
@@ -231,6 +222,7 @@ class Training {
   TrainOptions o_;
   Progress progress_;
   std::unique_ptr<RunFolder> folder_;
+  std::vector<std::unique_ptr<Callback>> callbacks_;
   Checkpoint resumed_, description_;
   Device device_;
   DatasetSplits data_;

@@ -71,6 +71,8 @@ void check(const TrainOptions& o) {
   require<ValueError>(std::isfinite(o.learning_rate), "--lr {} is not a learning rate", o.learning_rate);
   require<ValueError>(o.validation >= 0 && o.validation < 1, "--validation {} is not within [0, 1)",
                       o.validation);
+  require<ValueError>(o.early_stop == 0 || o.validation > 0,
+                      "--early-stop needs --validation: the test images choose nothing");
   require<ValueError>(!o.overwrite || !o.out.empty(),
                       "--overwrite needs --out: without it a new run gets a folder of its own");
   require<ValueError>(!schedule_of(o, 1, 1).follows_figure() || o.validation > 0,

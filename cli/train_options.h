@@ -21,7 +21,7 @@ std::string preset_names();
 struct TrainOptions : BindingSettings {
   std::string model, data = dataset_names().front(), optimizer = "adam", schedule = "cosine", preset, out;
   std::string test = "each", checkpoint_every = "300s";
-  int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0;
+  int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0, early_stop = 0;
   double learning_rate = 1e-3, validation = 0;
   ScheduleOptions of_schedule = default_schedule_options();
   uint64_t seed = 0;
@@ -75,6 +75,9 @@ struct TrainOptions : BindingSettings {
           "Share of the training images to hold out; the epoch that is best on them becomes "
           "best.safetensors. 0: train on all, the last epoch counts",
           {.check = number_between(0, 0.99), .kept = Kept::fixed, .kept_later = true});
+    field("early_stop", &O::early_stop,
+          "End the run after so many epochs without a better one on the validation part; 0: never",
+          {.check = whole_number(0), .default_shown = false, .kept = Kept::renewable, .kept_later = true});
     field("test", &O::test, "Print test figures after each epoch or the last; they choose nothing",
           {.check = one_of({"each", "last"}),
            .kept = Kept::renewable,

@@ -11,6 +11,7 @@
 #include "tests/formats/temporary_folder.h"
 #include "tests/goldens/golden_numbers.h"
 #include "tests/train/bright_quarters.h"
+#include "tests/train/told.h"
 #include "treadle/core/error.h"
 #include "treadle/formats/safetensors.h"
 #include "treadle/models/model.h"
@@ -58,7 +59,9 @@ class Fit : public testing::Test {
 TEST_F(Fit, LearnsAndCountsEveryImage) {
   int64_t images = 0;
   ClassifierOptions o = options(3);
-  o.on_step = [&](const StepReport& report) {
+  Told told;
+  o.callbacks.push_back(&told);
+  told.on_step = [&](const StepReport& report) {
     if (report.step_in_epoch == report.steps_in_epoch) images += report.examples_done;
   };
   FitResult result = train(o);
@@ -113,7 +116,9 @@ TEST_F(Fit, ALimitOfStepsHoldsAcrossAnInterruption) {
   ClassifierOptions o = options(3);
   o.max_steps = 8;
   o.stop = stop.get_token();
-  o.on_step = [&](const StepReport& report) {
+  Told told;
+  o.callbacks.push_back(&told);
+  told.on_step = [&](const StepReport& report) {
     if (report.epoch == 1 && report.step_in_epoch == 1) stop.request_stop();
   };
   EXPECT_TRUE(train(o).interrupted);
@@ -129,7 +134,9 @@ TEST_F(Fit, TestsOnceWhenAskedTo) {
   ClassifierOptions o = options(3);
   o.test_last_only = true;
   std::vector<size_t> classes_told;
-  o.on_epoch = [&](const EpochReport& report) {
+  Told told;
+  o.callbacks.push_back(&told);
+  told.on_epoch = [&](const EpochReport& report) {
     classes_told.push_back(evaluation_of(report.test).total.size());
     EXPECT_FALSE(report.best);
   };
@@ -142,7 +149,9 @@ TEST_F(Fit, InterruptionSavesTheMiddleOfAnEpoch) {
   std::stop_source stop;
   ClassifierOptions o = options(3);
   o.stop = stop.get_token();
-  o.on_step = [&](const StepReport& report) {
+  Told told;
+  o.callbacks.push_back(&told);
+  told.on_step = [&](const StepReport& report) {
     if (report.epoch == 1 && report.step_in_epoch == 2) stop.request_stop();
   };
   FitResult first = train(o);
@@ -235,7 +244,9 @@ TEST_F(Fit, WeightsThatAreNotFiniteAreNotSaved) {
     RunFolder folder(folder_);
     ClassifierOptions o = options(1);
     o.folder = &folder, o.max_steps = 1, o.stop = stop.get_token();
-    o.on_step = [&](const StepReport&) {
+    Told told;
+    o.callbacks.push_back(&told);
+    told.on_step = [&](const StepReport&) {
       if (stopped) stop.request_stop();
     };
     expect_error<TrainingError>(

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/formats/temporary_folder.h"
+#include "tests/train/told.h"
 #include "treadle/core/error.h"
 #include "treadle/data/batches.h"
 #include "treadle/graph/autograd.h"
@@ -134,7 +135,9 @@ TEST_F(FitRegression, ResumesBitByBit) {
   std::stop_source stop;
   FitOptions cut = options(4);
   cut.stop = stop.get_token();
-  cut.on_step = [&](const StepReport& report) {
+  Told told;
+  cut.callbacks.push_back(&told);
+  told.on_step = [&](const StepReport& report) {
     if (report.epoch == 2 && report.step_in_epoch == 3) stop.request_stop();
   };
   EXPECT_TRUE(fit_fresh(cut).interrupted);
@@ -153,7 +156,9 @@ TEST_F(FitRegression, ResumesBitByBit) {
 TEST_F(FitRegression, TheLeastLossIsTheBest) {
   std::vector<double> losses;
   FitOptions o = options(6);
-  o.on_epoch = [&](const EpochReport& report) { losses.push_back(report.validation["loss"]); };
+  Told told;
+  o.callbacks.push_back(&told);
+  told.on_epoch = [&](const EpochReport& report) { losses.push_back(report.validation["loss"]); };
   const FitResult result = fit_fresh(o, true);
   const auto best = std::min_element(losses.begin(), losses.end());
   EXPECT_EQ(result.best_epoch, best - losses.begin() + 1);

@@ -3,6 +3,7 @@
 
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/bright_quarters.h"
+#include "tests/train/told.h"
 #include "treadle/models/model.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/random/random.h"
@@ -39,7 +40,8 @@ class Resume : public testing::Test {
     o.description.model = "noisy";
     o.description.input = {1, 28, 28};
     o.resume = from_ ? &*from_ : nullptr;
-    o.on_epoch = [this](const EpochReport& report) { rates_.push_back(report.learning_rate); };
+    o.callbacks.push_back(&told_);
+    told_.on_epoch = [this](const EpochReport& report) { rates_.push_back(report.learning_rate); };
     return fit_classifier(*model_, optimizer,
                           Schedule::named("cosine", 1e-3, {kResumeEpochs * kStepsPerEpoch}), data_, o);
   }
@@ -48,7 +50,9 @@ class Resume : public testing::Test {
   void train_and_kill(int64_t steps) {
     ClassifierOptions o;
     o.save_every.steps = 1;
-    o.on_step = [&](const StepReport&) {
+    Told told;
+    o.callbacks.push_back(&told);
+    told.on_step = [&](const StepReport&) {
       if (--steps < 0) throw Killed();
     };
     EXPECT_THROW(train(o), Killed);
@@ -67,6 +71,7 @@ class Resume : public testing::Test {
   std::unique_ptr<Noisy> model_;
   std::optional<Checkpoint> from_;
   std::vector<double> rates_;
+  Told told_;
 };
 
 TEST_F(Resume, GivesTheBitsOfAnUndisturbedRun) {
@@ -90,7 +95,9 @@ TEST_F(Resume, AnEpochOfWhichNoStepIsLeftKeepsItsLearningRate) {
   std::stop_source stop;
   ClassifierOptions o;
   o.stop = stop.get_token();
-  o.on_step = [&](const StepReport& report) {
+  Told told;
+  o.callbacks.push_back(&told);
+  told.on_step = [&](const StepReport& report) {
     if (report.step_in_epoch == kStepsPerEpoch) stop.request_stop();
   };
   EXPECT_TRUE(train(o).interrupted);
@@ -103,7 +110,9 @@ TEST_F(Resume, SavesAfterSoManyStepsAndEachEpoch) {
   std::vector<int64_t> saved;
   ClassifierOptions o;
   o.save_every.steps = 3;
-  o.on_step = [&](const StepReport&) {
+  Told told;
+  o.callbacks.push_back(&told);
+  told.on_step = [&](const StepReport&) {
     const auto file = folder_ / "last.safetensors";
     saved.push_back(std::filesystem::exists(file) ? load_checkpoint(file).step : 0);
   };
@@ -116,7 +125,9 @@ TEST_F(Resume, SavesAfterSoManySeconds) {
   ClassifierOptions o;
   o.save_every.seconds = 1e-9;
   std::vector<int64_t> saved;
-  o.on_step = [&](const StepReport& report) {
+  Told told;
+  o.callbacks.push_back(&told);
+  told.on_step = [&](const StepReport& report) {
     if (report.step_in_epoch > 1) saved.push_back(load_checkpoint(folder_ / "last.safetensors").step);
   };
   train(o);

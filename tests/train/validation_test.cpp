@@ -3,6 +3,7 @@
 
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/bright_quarters.h"
+#include "tests/train/told.h"
 #include "treadle/models/model.h"
 #include "treadle/optim/adam/adam.h"
 #include "treadle/optim/schedules/reduce_on_plateau.h"
@@ -31,7 +32,8 @@ class Validation : public testing::Test {
     o.description.model = "mlp";
     o.description.classes = data_.train.classes;
     o.description.input = {1, 28, 28};
-    o.on_epoch = [this](const EpochReport& report) { reports_.push_back(report); };
+    o.callbacks.push_back(&told_);
+    told_.on_epoch = [this](const EpochReport& report) { reports_.push_back(report); };
     return o;
   }
 
@@ -60,6 +62,7 @@ class Validation : public testing::Test {
   TemporaryFolder folder_;
   std::shared_ptr<Module> model_;
   std::vector<EpochReport> reports_;
+  Told told_;
 };
 
 TEST_F(Validation, ChoosesTheBestAndTheTestSetDoesNot) {
@@ -149,7 +152,9 @@ TEST_F(Validation, AnEpochThatWasInterruptedHasTheMetricsOfAWholeOne) {
   std::stop_source stop;
   ClassifierOptions o = options(2);
   o.stop = stop.get_token();
-  o.on_step = [&](const StepReport& report) {
+  Told told;
+  o.callbacks.push_back(&told);
+  told.on_step = [&](const StepReport& report) {
     if (report.epoch == 1 && report.step_in_epoch == 3) stop.request_stop();
   };
   EXPECT_TRUE(train(o).interrupted);

@@ -166,6 +166,22 @@ void FileWriter::write(std::span<const std::byte> bytes) {
 
 void FileWriter::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
+void replace_text(const fs::path& path, std::string_view text) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) {
+    const std::vector<std::byte> before = read_file(path);
+    if (std::string_view(reinterpret_cast<const char*>(before.data()), before.size()) == text) return;
+  }
+  write_file_atomically(path, [&](FileWriter& file) { file.write(text); });
+}
+
+void append_to_file(const std::filesystem::path& path, std::string_view text, bool durably) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (file.get() < 0) fail_on_file("write", path, errno);
+  FileWriter(path, file.get()).write(text);
+  if (durably && ::fdatasync(file.get()) != 0) fail_on_file("write", path, errno);
+}
+
 void remove_stale_temporaries(const fs::path& path) {
   std::error_code ignored;
   const std::string target = path.filename().string();

@@ -70,6 +70,14 @@ class TREADLE_API FileWriter {
 TREADLE_API void write_file_atomically(const std::filesystem::path& path,
                                        const std::function<void(FileWriter&)>& write);
 
+/// The same with a text; a file that holds it already is left alone.
+TREADLE_API void replace_text(const std::filesystem::path& path, std::string_view text);
+
+/// Appends text to a file, which is made where it was absent; `durably`: it is on the disk afterwards. Throws
+/// FileError.
+TREADLE_API void append_to_file(const std::filesystem::path& path, std::string_view text,
+                                bool durably = false);
+
 /// Removes the temporaries that write_file_atomically() for this path left when its process was killed. Those
 /// of living processes, which hold a lock on them, stay. Never throws.
 TREADLE_API void remove_stale_temporaries(const std::filesystem::path& path);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
@@ -21,21 +20,6 @@ double median(std::vector<double> values) {
   auto middle = values.begin() + int64_t(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-void add_metrics(nlohmann::json& line, const std::string& part, const Metrics& metrics) {
-  for (const auto& [name, value] : metrics.values) line[part + "_" + name] = value;
-}
-
-/// A line of metrics.jsonl.
-std::string metrics_of(const EpochReport& report) {
-  nlohmann::json line = {{"epoch", report.epoch},
-                         {"train_loss", report.train_loss},
-                         {"seconds", report.seconds},
-                         {"learning_rate", report.learning_rate}};
-  add_metrics(line, "validation", report.validation);
-  add_metrics(line, "test", report.test);
-  return line.dump();
 }
 
 std::vector<NamedTensor> copies_of(const std::vector<NamedTensor>& tensors) {
@@ -62,10 +46,12 @@ class Loop {
   }
 
   FitResult run() {
+    begin();
     while (!finished() && !result_.interrupted) run_epoch();
     if (!result_.interrupted) conclude();
     result_.examples_per_second = median(rates_);
     result_.best_epoch = progress_.best_epoch;
+    tell([&](Callback& callback) { callback.end_fit(result_); });
     return std::move(result_);
   }
 
@@ -104,15 +90,31 @@ class Loop {
     result_.saved = options_.folder != nullptr;
   }
 
+  template <class Event>
+  void tell(Event event) const {
+    for (Callback* callback : options_.callbacks) event(*callback);
+  }
+
+  void begin() {
+    FitStart start{task_.model,         options_.epochs,    steps_in_epoch_,
+                   result_.epochs_done, result_.steps_done, {}};
+    if (options_.folder && options_.resume) start.earlier = options_.folder->earlier_epochs();
+    tell([&](Callback& callback) { callback.begin_fit(start); });
+  }
+
   bool validates() const { return task_.validate != nullptr; }
 
   bool out_of_steps() const { return options_.max_steps > 0 && result_.steps_done >= options_.max_steps; }
   bool finished() const {
-    return result_.epochs_done >= options_.epochs || (out_of_steps() && step_in_epoch_ == 0);
+    if (result_.epochs_done >= options_.epochs) return true;
+    return step_in_epoch_ == 0 &&
+           (out_of_steps() || std::any_of(options_.callbacks.begin(), options_.callbacks.end(),
+                                          [](const Callback* callback) { return callback->wants_end(); }));
   }
 
   void run_epoch() {
     task_.model.train();
+    tell([&](Callback& callback) { callback.begin_epoch(result_.epochs_done); });
     int64_t examples = 0;
     for (; step_in_epoch_ < steps_in_epoch_ && !out_of_steps(); ++step_in_epoch_) {
       if (options_.stop.stop_requested()) return interrupt();
@@ -121,7 +123,7 @@ class Loop {
       progress_.loss_sum += step.loss * double(step.examples_done - examples);
       progress_.examples += step.examples_done - examples;
       examples = step.examples_done;
-      if (options_.on_step) options_.on_step(step);
+      tell([&](Callback& callback) { callback.end_step(step); });
       if (save_is_due()) save(false);
     }
     finish_epoch();
@@ -179,16 +181,17 @@ class Loop {
     report.epoch = ++result_.epochs_done;
     step_in_epoch_ = 0;
     if (validates()) judge(report);
-    progress_.metrics = metrics_of(report);
+    progress_.metrics = report.figures().line();
     progress_.examples = 0, progress_.loss_sum = 0, progress_.seconds = 0;
     save(report.best);
-    if (options_.on_epoch) options_.on_epoch(report);
+    tell([&](Callback& callback) { callback.end_epoch(report); });
   }
 
   EpochReport report_epoch() {
     bool last = result_.epochs_done + 1 == options_.epochs || out_of_steps();
     EpochReport report;
     report.epochs = options_.epochs;
+    report.steps = result_.steps_done;
     report.examples = progress_.examples;
     report.train_loss = progress_.examples ? progress_.loss_sum / double(progress_.examples) : 0;
     report.seconds = progress_.seconds;

@@ -2,9 +2,7 @@
 /// learnt nor of what.
 #pragma once  // public
 
-#include <any>
 #include <functional>
-#include <map>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -13,6 +11,7 @@
 #include "treadle/nn/module.h"
 #include "treadle/optim/optimizer.h"
 #include "treadle/optim/schedule.h"
+#include "treadle/train/callback.h"
 #include "treadle/train/checkpoint.h"
 #include "treadle/train/run_folder.h"
 
@@ -25,16 +24,6 @@ class TREADLE_API Examples {
   virtual int64_t size() const = 0;
   /// Those of the indices, as the arguments of a step, on its device.
   virtual std::vector<Tensor> batch(std::span<const int64_t> indices) const = 0;
-};
-
-/// Figures of a model on a part of the data.
-struct Metrics {
-  std::map<std::string, double> values;  ///< "loss", "accuracy", …; none: it was not looked at
-  std::any details = {};                 ///< what else the one who measured knows, for whom it may concern
-
-  bool empty() const { return values.empty(); }
-  /// Throws std::out_of_range for a figure that was not measured.
-  double operator[](const std::string& name) const { return values.at(name); }
 };
 
 /// Looks at a part of the data with the model as it is; ends early when a stop is requested.
@@ -57,27 +46,6 @@ struct FitTask {
 /// The usual step: drops gradients, takes those of loss(batch), and updates.
 TREADLE_API std::function<Tensor(std::span<const Tensor>)> training_step(
     Optimizer& optimizer, std::function<Tensor(std::span<const Tensor> batch)> loss);
-
-/// Told after every step.
-struct StepReport {
-  int64_t epoch = 0, epochs = 0;
-  int64_t step_in_epoch = 0, steps_in_epoch = 0;  ///< steps done
-  int64_t examples_done = 0;                      ///< in this epoch, by this call
-  double loss = 0;
-  double seconds = 0;  ///< of this step
-};
-
-/// Told after every epoch, once its checkpoint is written.
-struct EpochReport {
-  int64_t epoch = 0, epochs = 0;  ///< epochs done
-  int64_t examples = 0;           ///< trained on in this epoch
-  double train_loss = 0;          ///< mean over the epoch's examples
-  Metrics validation;             ///< empty without a validation part
-  Metrics test;                   ///< empty after an epoch without a test
-  double seconds = 0;             ///< training steps of this epoch
-  double learning_rate = 0;
-  bool best = false;  ///< the best so far on the validation part
-};
 
 /// How often a run is saved between the ends of its epochs, whatever comes first; 0: not by that measure.
 struct SaveInterval {
@@ -103,20 +71,8 @@ struct FitOptions {
   const Checkpoint* resume = nullptr;
   /// Checked after each step: state is saved and fit() returns.
   std::stop_token stop;
-  std::function<void(const StepReport&)> on_step;
-  std::function<void(const EpochReport&)> on_epoch;
-};
-
-struct FitResult {
-  std::vector<double> losses;  ///< of every step
-  Metrics validation, test;    ///< of the weights that the model has now; empty where there is no such part
-  int64_t best_epoch = 0;      ///< with a validation part: the epoch after which the model was as it is now
-  double train_seconds = 0;    ///< training steps only
-  double examples_per_second = 0;  ///< median over steps
-  int64_t epochs_done = 0, steps_done = 0;
-  bool interrupted =
-      false;           ///< validation and test are then incomplete, and the weights those of the last step
-  bool saved = false;  ///< whether the folder has the state of the last step
+  /// Told of the run in this order; they must outlive the call.
+  std::vector<Callback*> callbacks;
 };
 
 /// Trains. With a validation part the model ends with the weights of the epoch that was best on it, which are

@@ -1,6 +1,5 @@
 #include "treadle/train/run_folder.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,7 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "treadle/core/error.h"
@@ -87,15 +85,11 @@ std::string text_of(const fs::path& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void write_text(const fs::path& path, const std::string& text) {
-  write_file_atomically(path, [&](FileWriter& file) { file.write(text); });
-}
-
-/// The epoch that a line of metrics.jsonl is about; 0 for a line that a killed process did not finish.
-int64_t epoch_of(const std::string& line) {
-  auto parsed = nlohmann::json::parse(line, nullptr, false);
-  if (!parsed.is_object() || !parsed.contains("epoch") || !parsed["epoch"].is_number_integer()) return 0;
-  return parsed["epoch"].get<int64_t>();
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    lines.push_back(text.substr(begin, end - begin));
+  return lines;
 }
 
 /// What metrics.jsonl must hold when `last` is the state: of `text` the lines of earlier epochs, then its
@@ -105,12 +99,11 @@ std::string metrics_until(const Checkpoint& last, const std::string& text) {
   const int64_t limit = own.empty() ? last.epoch : last.epoch - 1;
   std::string kept;
   int64_t before = 0;
-  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const std::string line = text.substr(begin, end - begin);
-    const int64_t epoch = epoch_of(line);
-    if (epoch <= before || epoch > limit) continue;
+  for (const std::string& line : lines_of(text)) {
+    const auto figures = read_figures(line);
+    if (!figures || figures->epoch <= before || figures->epoch > limit) continue;
     kept += line + "\n";
-    before = epoch;
+    before = figures->epoch;
   }
   return own.empty() ? kept : kept + own + "\n";
 }
@@ -160,20 +153,26 @@ RunFolder::~RunFolder() {
   if (made_) ::rmdir(path_.c_str());  // fails where there is anything to keep
 }
 
+std::vector<EpochFigures> RunFolder::earlier_epochs() const {
+  std::vector<EpochFigures> epochs;
+  for (const std::string& line : lines_of(text_of(path_ / kMetrics)))
+    if (auto figures = read_figures(line)) epochs.push_back(std::move(*figures));
+  return epochs;
+}
+
 fs::path RunFolder::last_file() const { return path_ / kLast; }
 fs::path RunFolder::best_file() const { return path_ / kBest; }
 
 void RunFolder::write_metrics(const Checkpoint& last) {
   const fs::path metrics = path_ / kMetrics;
-  const std::string before = text_of(metrics), wanted = metrics_until(last, before);
-  if (before != wanted || !is_there(metrics)) write_text(metrics, wanted);
+  replace_text(metrics, metrics_until(last, text_of(metrics)));
   epochs_written_ = last.epoch;
 }
 
 std::string RunFolder::config_head() const { return fmt::format("run = '{}'\n", run_); }
 
 void RunFolder::write_config() const {
-  if (!config_.empty()) write_text(path_ / kConfig, config_head() + config_);
+  if (!config_.empty()) replace_text(path_ / kConfig, config_head() + config_);
 }
 
 std::optional<Checkpoint> RunFolder::restore(const Checkpoint& last) {
@@ -196,14 +195,6 @@ std::optional<Checkpoint> RunFolder::restore(const Checkpoint& last) {
   return std::nullopt;
 }
 
-void RunFolder::append_metrics(const std::string& line) const {
-  const fs::path path = path_ / kMetrics;
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-  if (file.get() < 0) fail_on_file("write", path, errno);
-  FileWriter(path, file.get()).write(line + "\n");
-  if (::fdatasync(file.get()) != 0) fail_on_file("write", path, errno);
-}
-
 void RunFolder::save(Checkpoint checkpoint, bool best) {
   checkpoint.progress.run = run_;
   save_checkpoint(last_file(), checkpoint);
@@ -212,7 +203,7 @@ void RunFolder::save(Checkpoint checkpoint, bool best) {
     std::error_code ignored;
     if (!best) fs::remove(best_file(), ignored);
   } else if (checkpoint.epoch > epochs_written_) {
-    append_metrics(checkpoint.progress.metrics);
+    append_to_file(path_ / kMetrics, checkpoint.progress.metrics + "\n", true);
     epochs_written_ = checkpoint.epoch;
   }
   if (!std::exchange(saved_, true)) write_config();

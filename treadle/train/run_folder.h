@@ -9,6 +9,7 @@
 
 #include "treadle/core/export.h"
 #include "treadle/train/checkpoint.h"
+#include "treadle/train/epoch_figures.h"
 
 namespace treadle {
 
@@ -40,6 +41,8 @@ class TREADLE_API RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  /// The figures of its finished epochs, from metrics.jsonl.
+  std::vector<EpochFigures> earlier_epochs() const;
   std::filesystem::path last_file() const;
   std::filesystem::path best_file() const;
   /// The text of config.toml, which follows the name of the run there. The first save() writes it, and
@@ -59,7 +62,6 @@ class TREADLE_API RunFolder {
   void write_metrics(const Checkpoint& last);
   std::string config_head() const;
   void write_config() const;
-  void append_metrics(const std::string& line) const;
 
   std::filesystem::path path_;
   bool made_;
