@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/format.h"
+#include "cli/given_settings.h"
 #include "cli/interruption.h"
 #include "cli/measuring_note.h"
 #include "cli/progress.h"
@@ -68,7 +69,9 @@ std::string only_run_of(const std::string& model) {
 class Training {
  public:
   Training(const IsGiven& is_given, TrainOptions options)
-      : is_given_(is_given), o_(std::move(options)), progress_(o_.quiet, on_terminal()) {}
+      : o_(std::move(options)),
+        is_given_(apply_given_settings(is_given, o_)),
+        progress_(o_.quiet, on_terminal()) {}
 
   int run() {
     prepare();
@@ -218,8 +221,8 @@ class Training {
     return kInterrupted;
   }
 
-  const IsGiven& is_given_;
   TrainOptions o_;
+  IsGiven is_given_;
   Progress progress_;
   std::unique_ptr<RunFolder> folder_;
   std::vector<std::unique_ptr<Callback>> callbacks_;

@@ -7,8 +7,10 @@
 #include <map>
 #include <sstream>
 
+#include "treadle/core/error.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/core/version.h"
+#include "treadle/formats/file.h"
 
 namespace treadle::cli {
 namespace {
@@ -35,6 +37,22 @@ std::string toml_text(const std::vector<int64_t>& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
 
+/// What a config.toml says of its run that is no setting of another.
+constexpr const char* kOfTheRun[] = {"run", "treadle", "model"};
+
+std::string plain_text(const std::string& file, const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+  if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
+  const auto* list = node.as_array();
+  require<FormatError>(list, "{}: line {} holds neither a number, a text, true, false nor a list", file,
+                       node.source().begin.line);
+  std::vector<std::string> parts;
+  for (const toml::node& part : *list) parts.push_back(plain_text(file, part));
+  return fmt::format("{}", fmt::join(parts, list->is_homogeneous<int64_t>() ? "," : " "));
+}
+
 }  // namespace
 
 std::string config_text(const TrainOptions& options, Device device) {
@@ -48,6 +66,20 @@ std::string config_text(const TrainOptions& options, Device device) {
   std::string text;
   for (const auto& [name, value] : config) text += fmt::format("{} = {}\n", name, value);
   return text;
+}
+
+std::map<std::string, std::string> read_config(const std::string& file) {
+  const std::vector<std::byte> bytes = read_file(file);
+  std::map<std::string, std::string> settings;
+  try {
+    const toml::table table =
+        toml::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    for (const auto& [name, node] : table) settings[std::string(name.str())] = plain_text(file, node);
+  } catch (const toml::parse_error& error) {
+    throw FormatError(fmt::format("{}: line {}: {}", file, error.source().begin.line, error.description()));
+  }
+  for (const char* name : kOfTheRun) settings.erase(name);
+  return settings;
 }
 
 }  // namespace treadle::cli

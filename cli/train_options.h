@@ -19,7 +19,9 @@ namespace treadle::cli {
 std::string preset_names();
 
 struct TrainOptions : BindingSettings {
-  std::string model, data = dataset_names().front(), optimizer = "adam", schedule = "cosine", preset, out;
+  std::string model, data = dataset_names().front(), optimizer = "adam", schedule = "cosine", preset, out,
+                     config;
+  std::vector<std::string> set;
   std::string test = "each", checkpoint_every = "300s";
   int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0, early_stop = 0;
   double learning_rate = 1e-3, validation = 0;
@@ -91,6 +93,9 @@ struct TrainOptions : BindingSettings {
     field("checkpoint_every", &O::checkpoint_every,
           "Save between the ends of epochs, too: every so many steps, or seconds as in 30s; 0: never",
           {.check = save_interval(), .kept = Kept::renewable, .kept_later = true});
+    field("config", &O::config, "Take settings from a file, such as the config.toml of another run");
+    field("set", &O::set,
+          "NAME=VALUE: a setting as config.toml calls it; goes before --config, may be repeated");
     field("resume", &O::resume, "Go on from last.safetensors in the run folder");
     field("overwrite", &O::overwrite, "Let a new run replace the one in --out, once it has something to save",
           {.excludes = {"--resume"}});

@@ -17,6 +17,7 @@ CHOSEN = {
     "warm_up_steps": 2, "milestones": [3, 5], "gamma": 0.25, "patience": 2,
     "seed": 7, "limit_batches": 3, "steps": 5, "validation": 0.25, "test": "last", "engine": "own", "variant": ["matmul=loop", "relu=loop"],
     "threads": 1, "deterministic": True, "eager": True, "keep_subnormals": True, "device": "cpu", "preset": "baseline",
+    "early_stop": 3, "checkpoint_every": "2",
 }  # fmt: skip
 
 
@@ -72,6 +73,58 @@ class Config(SettingsTest):
         options = {option.removeprefix("--").replace("-", "_") for option in self.remembered() if option.startswith("--")}
         self.assertEqual(options - {"lr"} | {"learning_rate", "model", "run", "treadle"}, set(self.config()))
         self.assertIn("\nwarm_up = 0.2\n", (self.run_folder / "config.toml").read_text())  # not 0.20000000000000001
+
+
+class Given(SettingsTest):
+    """Settings from a file and by --set."""
+
+    def write(self, text):
+        (self.folder / "recipe.toml").write_text(text)
+        return "--config", self.folder / "recipe.toml"
+
+    def test_a_config_is_a_recipe(self):
+        first = self.train(*words_for(CHOSEN))
+        self.assertEqual(first.returncode, 0, first.stderr)
+        config = self.config()
+        again = self.train("--config", self.run_folder / "config.toml", out="again")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(last_json(again)["losses"], last_json(first)["losses"])
+        self.assertEqual(tomllib.loads((self.folder / "again" / "config.toml").read_text()) | {"run": ""}, config | {"run": ""})
+
+    def test_what_goes_before_what(self):
+        # The preset of mnist_cnn sets batch_size, optimizer, schedule and more.
+        recipe = self.write('preset = "fast"\nepochs = 3\nbatch_size = 9\nlimit_batches = 1\nlearning_rate = 0.25\n')
+        words = ["--set", "batch_size=8", "--set", "limit-batches=2", "--limit-batches", 3, "--set", "lr=0.5", "--lr", 0.125]
+        result = self.train(*recipe, *words, model="fashion_cnn")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        wanted = {"epochs": 3, "batch_size": 8, "limit_batches": 3, "learning_rate": 0.125, "preset": "fast"}
+        config = self.config()
+        self.assertEqual({name: config[name] for name in wanted}, wanted)
+        preset = tomllib.loads((self.folder / "recipe.toml").read_text())
+        self.assertNotIn("schedule", preset)
+        self.assertNotEqual(config["schedule"], "cosine")  # the preset's, before the default
+
+    def test_what_is_refused(self):
+        refused = [
+            (2, ["--set", "epoch=3"], "--set: no setting is called 'epoch'; did you mean 'epochs'?"),
+            (2, ["--set", "epochs"], "'epochs' is not NAME=VALUE"),
+            (2, ["--set", "epochs=many"], "--set: epochs: 'many' is not a whole number"),
+            (2, ["--set", "quiet=true"], "no setting is called 'quiet'"),
+            (2, self.write("optimiser = 'sgd'\n"), "recipe.toml: no setting is called 'optimiser'; did you mean 'optimizer'?"),
+        ]
+        for code, words, *phrases in refused:
+            self.assert_fails(self.train(*words), code, *phrases)
+        self.assert_fails(self.train(*self.write("epochs = 3\nlr =\n")), 1, "recipe.toml: line 2")
+        self.assert_fails(self.train(*self.write("[train]\nepochs = 3\n")), 1, "recipe.toml: line 1")
+        self.assert_fails(self.train("--config", self.folder / "none.toml"), 1, "none.toml")
+        self.assertFalse(self.run_folder.exists())
+
+    def test_a_resumed_run_takes_what_is_renewable(self):
+        self.assertEqual(self.train("--epochs", 1).returncode, 0)
+        self.assertEqual(self.train("--resume", "--set", "epochs=2").returncode, 0)
+        self.assertEqual(self.config()["epochs"], 2)
+        self.assertEqual(len((self.run_folder / "metrics.jsonl").read_text().splitlines()), 2)
+        self.assert_fails(self.train("--resume", "--set", "batch_size=7"), 2, "--batch-size 7 differs")
 
 
 class Resuming(SettingsTest):
