@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cli/class_figures.h"
 #include "cli/class_table.h"
 #include "cli/command.h"
 #include "cli/format.h"
@@ -19,7 +20,7 @@ namespace {
 struct Options : BindingSettings {
   std::string checkpoint, data;
   int64_t batch_size = 256, limit_batches = 0;
-  bool json = false;
+  bool confusion = false, json = false;
 
   static void describe(auto& field) {
     using O = Options;
@@ -30,6 +31,7 @@ struct Options : BindingSettings {
     field("batch_size", &O::batch_size, "Images at a time", {.check = whole_number(1)});
     field("limit_batches", &O::limit_batches, "Only the first batches",
           {.check = whole_number(0), .default_shown = false});
+    field("confusion", &O::confusion, "Print which classes the images of each class got, too");
     BindingSettings::describe(field);
     field("json", &O::json, "One JSON object on the last line");
   }
@@ -63,10 +65,12 @@ int run(const Options& options) {
         {"checkpoint", options.checkpoint},  {"model", model.checkpoint.model}, {"data", data},
         {"test_accuracy", result.accuracy},  {"test_loss", result.loss},        {"test_images", images},
         {"images_in_test_set", test.size()}, {"correct", result.correct},       {"total", result.total}};
+    add_class_figures(object, result);
     print_json(object);
     return kSuccess;
   }
-  fmt::print("{}", class_table(test.classes, result));
+  fmt::print("{}", class_figures_table(test.classes, result));
+  if (options.confusion) fmt::print("\n{}\n", confusion_table(test.classes, result));
   fmt::print("test accuracy {} ({:.4f}), test loss {:.4f}{}\n", percent(result.accuracy), result.accuracy,
              result.loss, share_of_test_set(images, test.size()));
   return kSuccess;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/train_options.h"
+#include "treadle/data/dataset.h"
 #include "treadle/train/callback.h"
 #include "treadle/train/run_folder.h"
 
@@ -15,6 +16,7 @@ namespace treadle::cli {
 struct TrainContext {
   const TrainOptions& options;
   const RunFolder& folder;
+  const DatasetSplits& data;
 };
 
 class TrainCallbacks {

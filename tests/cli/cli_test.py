@@ -107,7 +107,7 @@ class Training(TrainingTest):
         self.assertEqual(len(report["losses"]), 6 * 8)
         self.assertGreater(report["test_accuracy"], 0.9)
         names = sorted(path.name for path in (self.folder / "run").iterdir())
-        self.assertEqual(names, ["config.toml", "last.safetensors", "metrics.jsonl"])
+        self.assertEqual(names, ["config.toml", "last.safetensors", "metrics.csv", "metrics.jsonl", "test_figures.json"])
         lines = (self.folder / "run/metrics.jsonl").read_text().splitlines()
         self.assertEqual([json.loads(line)["epoch"] for line in lines], [1, 2, 3, 4, 5, 6])
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from program import PROGRAM, TrainingTest, last_json, run, write_dataset
 
-FILES = ["config.toml", "last.safetensors", "metrics.csv", "metrics.jsonl"]
+FILES = ["config.toml", "last.safetensors", "metrics.csv", "metrics.jsonl", "test_figures.json"]
 
 
 def contents(folder):

@@ -41,6 +41,7 @@ TEST(Evaluate, AStopCountsTheImagesSeen) {
   const Evaluation part = evaluate(model, labelled_by_pixel(200), {}, kCpu, 8, 0, model.stop.get_token());
   EXPECT_EQ(part.total, (std::vector<int64_t>{2, 2, 2, 2}));
   EXPECT_EQ(part.accuracy, 1);
+  EXPECT_EQ(part.confusion, (ConfusionMatrix{{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}, {0, 0, 0, 2}}));
   EXPECT_NEAR(part.loss, kLossOfEach, 1e-6);
 }
 

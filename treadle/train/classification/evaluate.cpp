@@ -36,11 +36,13 @@ class EvaluationMode {
 
 void count_correct(const Tensor& classes, const Tensor& labels, Evaluation& evaluation) {
   auto predicted = classes.to_vector<int64_t>(), wanted = labels.to_vector<int64_t>();
+  const auto count = int64_t(evaluation.total.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
-    require<ValueError>(wanted[i] < int64_t(evaluation.total.size()), "the label {} is none of {} classes",
-                        wanted[i], evaluation.total.size());
+    require<ValueError>(wanted[i] < count, "the label {} is none of {} classes", wanted[i], count);
+    require<ValueError>(predicted[i] < count, "the model gives class {}, there are {}", predicted[i], count);
     ++evaluation.total[wanted[i]];
     evaluation.correct[wanted[i]] += predicted[i] == wanted[i];
+    ++evaluation.confusion[wanted[i]][predicted[i]];
   }
 }
 
@@ -69,8 +71,10 @@ Evaluation Evaluator::operator()(const ImageDataset& dataset, const PixelNormali
   NoGrad no_grad;
   EvaluationMode mode(model_);
   Evaluation evaluation;
-  evaluation.correct.resize(dataset.classes.size());
-  evaluation.total.resize(dataset.classes.size());
+  const size_t classes = dataset.classes.size();
+  evaluation.correct.resize(classes);
+  evaluation.total.resize(classes);
+  evaluation.confusion.assign(classes, std::vector<int64_t>(classes));
   int64_t size = limit > 0 ? std::min(limit, dataset.size()) : dataset.size();
   std::vector<int64_t> indices(size);
   std::iota(indices.begin(), indices.end(), 0);

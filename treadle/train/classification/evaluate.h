@@ -8,6 +8,7 @@
 #include "treadle/data/batches.h"
 #include "treadle/data/dataset.h"
 #include "treadle/nn/module.h"
+#include "treadle/train/classification/class_metrics.h"
 
 namespace treadle {
 
@@ -15,6 +16,7 @@ struct Evaluation {
   double loss = 0;                      ///< mean cross-entropy per image
   double accuracy = 0;                  ///< share of images whose largest logit is their label
   std::vector<int64_t> correct, total;  ///< by class
+  ConfusionMatrix confusion;
 };
 
 /// A batch on a device: images [B,C,H,W] or values [B,…] f32, labels [B] i64.
