@@ -123,14 +123,18 @@ Tensor zeros_like(const Tensor& x) { return full_like(x, 0); }
 
 Tensor ones_like(const Tensor& x) { return full_like(x, 1); }
 
-Tensor arange(double start, double end, double step, DType dtype, Device device) {
+const Op& arange_op() {
   static const Op& op = op_named("arange");
+  return op;
+}
+
+Tensor arange(double start, double end, double step, DType dtype, Device device) {
   double count = std::ceil((end - start) / step);
   bool finite = std::isfinite(start) && std::isfinite(end) && std::isfinite(step);
   require<ValueError>(finite && step != 0 && count >= 0 && count < 0x1p53,
                       "arange: no way from {} to {} in steps of {}", start, end, step);
   Tensor y = Tensor::empty({int64_t(count)}, dtype, device);
-  apply_in_place(op, {y}, Attributes::of(ArangeOptions{start, step}));
+  apply_in_place(arange_op(), {y}, Attributes::of(ArangeOptions{start, step}));
   return y;
 }
 

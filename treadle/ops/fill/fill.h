@@ -24,5 +24,7 @@ TREADLE_API Tensor ones_like(const Tensor& x);
 /// and elements that an integer dtype does not hold, DTypeError for bool.
 TREADLE_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::i64,
                           Device device = kCpu);
+/// The op itself.
+TREADLE_API const Op& arange_op();
 
 }  // namespace treadle

@@ -376,6 +376,12 @@ const Op& add_op() { return op_of<Add>(); }
 const Op& sub_op() { return op_of<Sub>(); }
 const Op& mul_op() { return op_of<Mul>(); }
 const Op& div_op() { return op_of<Div>(); }
+const Op& greater_equal_op() { return op_of<GreaterEqual>(); }
+
+const Op& where_op() {
+  static const Op& op = op_named("where");
+  return op;
+}
 
 Tensor add(const Operand& a, const Operand& b) { return binary_or_bool<Add>(a, b); }
 Tensor sub(const Operand& a, const Operand& b) { return binary<Sub>(a, b); }
@@ -405,7 +411,7 @@ Tensor greater(const Operand& a, const Operand& b) { return comparison<Greater>(
 Tensor greater_equal(const Operand& a, const Operand& b) { return comparison<GreaterEqual>(a, b); }
 
 Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
-  static const Op& op = op_named("where");
+  const Op& op = where_op();
   require_defined("where", condition, 1);
   require_operand("where", a, 2);
   require_operand("where", b, 3);

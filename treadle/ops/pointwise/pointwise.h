@@ -70,6 +70,8 @@ TREADLE_API const Op& add_op();
 TREADLE_API const Op& sub_op();
 TREADLE_API const Op& mul_op();
 TREADLE_API const Op& div_op();
+TREADLE_API const Op& greater_equal_op();
+TREADLE_API const Op& where_op();
 
 /// Comparisons give bool tensors. A number beyond an integer tensor's dtype is compared as it is;
 /// PyTorch would wrap it.

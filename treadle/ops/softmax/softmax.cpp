@@ -194,9 +194,19 @@ void register_softmax(Registry& registry) {
 
 }  // namespace ops
 
-Tensor softmax(const Tensor& x, int64_t axis) {
+const Op& softmax_op() {
   static const Op& op = op_named("softmax");
+  return op;
+}
+
+Tensor softmax(const Tensor& x, int64_t axis) {
+  const Op& op = softmax_op();
   return apply(op, {x}, Attributes::of(SoftmaxOptions{axis}))[0];
+}
+
+Tensor softmax_gradient(const Tensor& y, const Tensor& dy, int64_t axis) {
+  static const Op& op = op_named("softmax_gradient");
+  return apply(op, {y, dy}, Attributes::of(SoftmaxOptions{axis}))[0];
 }
 
 Tensor log_softmax(const Tensor& x, int64_t axis) {

@@ -6,9 +6,15 @@
 
 namespace treadle {
 
+struct Op;
+
 /// y = e^x / Σ e^x along `axis` (negative counts from the end); y has x's shape and layout. Floating dtypes.
 /// Throws ShapeError for an axis out of range.
 TREADLE_API Tensor softmax(const Tensor& x, int64_t axis = -1);
+/// The op itself.
+TREADLE_API const Op& softmax_op();
+/// dx from y = softmax(x) and dy.
+TREADLE_API Tensor softmax_gradient(const Tensor& y, const Tensor& dy, int64_t axis = -1);
 
 /// y = x - log Σ e^x along `axis`.
 TREADLE_API Tensor log_softmax(const Tensor& x, int64_t axis = -1);

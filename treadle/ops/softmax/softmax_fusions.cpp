@@ -1,11 +1,10 @@
 /// The logarithm of a softmax is log_softmax, which no small exponential makes -∞.
 #include "treadle/graph/registry.h"
 #include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/softmax/softmax.h"
 
 namespace treadle {
 namespace {
-
-const Op& softmax_op() { return op_named("softmax"); }
 
 std::optional<FusedCall> fuse(const MatchedChain& chain) {
   return FusedCall{&op_named("log_softmax"), *chain.attributes[0]};
