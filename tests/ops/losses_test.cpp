@@ -10,6 +10,9 @@
 #include "treadle/ops/loss/huber_loss.h"
 #include "treadle/ops/loss/kl_div.h"
 #include "treadle/ops/loss/l1_loss.h"
+#include "treadle/ops/loss/multi_margin_loss.h"
+#include "treadle/ops/loss/nll_loss.h"
+#include "treadle/ops/loss/pick.h"
 
 namespace treadle {
 namespace {
@@ -49,6 +52,19 @@ TEST(Losses, OfDistributions) {
   EXPECT_FLOAT_EQ(kl_div(x, ones).item(), kLog2 / 2);
   EXPECT_FLOAT_EQ(kl_div(x, ones, "batchmean").item(), kLog2);
   EXPECT_FLOAT_EQ(kl_div(x, Tensor::zeros({2, 2}), "sum", true).item(), 2 * kLog2);
+}
+
+TEST(Losses, OfClasses) {
+  const Tensor x = Tensor::from({-1, -2, -3, -4, -5, -6}, {2, 3}), weight = vector({1, 2, 4}),
+               labels = Tensor::from(std::vector<int64_t>{0, 2}, {2});
+  EXPECT_EQ(pick(x, labels).to_vector<float>(), Floats({-1, -6}));
+  EXPECT_EQ(pick(x, labels, 2).to_vector<float>(), Floats({-1, 0}));
+  EXPECT_EQ(nll_loss(x, labels).item(), 3.5);
+  EXPECT_EQ(nll_loss(x, labels, weight).item(), 5);
+  EXPECT_EQ(nll_loss(x, labels, weight, {"sum", 0}).item(), 24);
+  EXPECT_EQ(multi_margin_loss(x, labels, {}, {.margin = 0.5, .reduction = "none"}).to_vector<float>(),
+            Floats({0, 4.f / 3}));
+  EXPECT_EQ(multi_margin_loss(x, labels, weight, {.p = 2}).item(), (4 + 9) * 4.f / 3 / 2);
 }
 
 TEST(Losses, MeansOfNothing) {

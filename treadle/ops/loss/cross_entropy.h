@@ -1,6 +1,7 @@
 /// Softmax cross-entropy with integer labels.
 #pragma once  // public
 
+#include <cstdint>
 #include <string>
 
 #include "treadle/core/tensor.h"
@@ -15,6 +16,23 @@ namespace treadle {
 /// next waits for the device, as reading the loss does; such a sample's loss is NaN there.
 TREADLE_API Tensor cross_entropy(const Tensor& x, const Tensor& labels,
                                  const std::string& reduction = "mean");
+
+struct CrossEntropyOptions {
+  std::string reduction = "mean";
+  /// So much of each target is spread evenly over all classes, in [0, 1] (Szegedy et al., Rethinking the
+  /// Inception Architecture for Computer Vision, 2016).
+  double label_smoothing = 0;
+  /// The label of samples that do not count.
+  int64_t ignore_index = -100;
+};
+
+/// The general form, made of log_softmax() and nll_loss(): loss_n = -Σ_c w[c]·q[n,c]·log p[n,c], p the
+/// softmax of x. The target is labels, whose class has q = 1, or, of x's shape and dtype, the probabilities
+/// q. w [C], or undefined (1). "mean" divides by the sum of the weights of the labels' classes, for
+/// probabilities by N. Like the above it throws ShapeError, DTypeError, ValueError; that for a smoothing
+/// outside of [0, 1], too.
+TREADLE_API Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
+                                 const CrossEntropyOptions& options);
 
 struct LossWithGradient {
   Tensor loss, dx;

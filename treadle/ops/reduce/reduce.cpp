@@ -122,9 +122,8 @@ std::vector<Tensor> mean_gradient(const GradientContext& context) {
 }
 
 std::vector<Tensor> extremum_gradient(const GradientContext& context) {
-  static const Op& op = op_named("extremum_gradient");
   if (!context.upstream().defined()) return {Tensor()};
-  return apply(op, {context.upstream(), context.output(1)},
+  return apply(extremum_gradient_op(), {context.upstream(), context.output(1)},
                Attributes::of(ExtremumGradientOptions{context.options<ReduceOptions>().axes,
                                                       context.input_spec(0).shape}));
 }
@@ -331,6 +330,11 @@ Tensor max(const Tensor& x, const Dims& axes, bool keep_axes) {
 Tensor min(const Tensor& x, const Dims& axes, bool keep_axes) {
   static const Op& op = op_named("min");
   return reduce(op, x, axes, keep_axes);
+}
+
+const Op& extremum_gradient_op() {
+  static const Op& op = op_named("extremum_gradient");
+  return op;
 }
 
 namespace {

@@ -21,6 +21,8 @@ TREADLE_API Tensor max(const Tensor& x, const Dims& axes = {}, bool keep_axes = 
 /// Smallest element; NaN propagates; the gradient goes to the first minimum. Throws ShapeError when there is
 /// none.
 TREADLE_API Tensor min(const Tensor& x, const Dims& axes = {}, bool keep_axes = false);
+/// The op of both gradients.
+TREADLE_API const Op& extremum_gradient_op();
 /// Index (i64) of the first largest element along one axis, or of all elements in row-major order.
 TREADLE_API Tensor argmax(const Tensor& x, int64_t axis, bool keep_axis = false);
 TREADLE_API Tensor argmax(const Tensor& x);

@@ -1,6 +1,6 @@
 /// Softmax cross-entropy and its gradient on the cpu device: row by row, or eight samples side by side.
-#include "treadle/core/data_mistake.h"
 #include "treadle/graph/variant.h"
+#include "treadle/ops/loss/cpu/labels.h"
 #include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/softmax/cpu/softmax_row.h"
 #include "treadle/ops/strided_operands.h"
@@ -11,18 +11,6 @@ namespace {
 
 /// So many exponentials.
 Nanoseconds exponentials(int64_t count) { return {double(count)}; }
-
-int64_t label_of(const TensorView& labels, int64_t sample) {
-  const int64_t offset = sample * labels.strides[0];
-  return labels.dtype == DType::i64 ? labels.as<int64_t>()[offset] : labels.as<int32_t>()[offset];
-}
-
-/// Throws ValueError unless the label names a class.
-int64_t checked_label(const TensorView& labels, int64_t sample, int64_t classes) {
-  const int64_t label = label_of(labels, sample);
-  if (label < 0 || label >= classes) throw_data_mistake(kLabelOutOfRange, label, sample, classes);
-  return label;
-}
 
 /// Output 1 is (probability - share·[c = label])·factor. With share 0 and factor 1 that is the probability
 /// itself, bit for bit; with 1 and 1/divisor the gradient, as cross_entropy_gradient computes it.
@@ -47,7 +35,7 @@ void run_rows(const Call& call, const Result& result, double* losses) {
   parallel_for(samples, exponentials(classes), [&](int64_t begin, int64_t end) {
     SoftmaxRow<C> row(classes);
     for (int64_t n = begin; n < end; ++n) {
-      const int64_t label = checked_label(labels, n, classes);
+      const int64_t label = checked_label(labels, n, classes, kLabelOutOfRange);
       row.load(x.as<T>() + n * x.strides[0], x.strides[1], C(-INFINITY));
       const C largest = row.largest(), of_label = row[label] - largest, sum = row.exponentiate(largest);
       write_row(row, C(1) / sum, share, factor, classes, label, call.output(1).as<T>() + n * classes);
@@ -137,7 +125,8 @@ void run_lanes(const Call& call, const Result& result, double* losses) {
       block.count = std::min(samples - n, kLanes);
       block.x = x.as<T>() + n * x.strides[0], block.out = call.output(1).as<T>() + n * classes;
       for (int64_t k = 0; k < kLanes; ++k)
-        block.labels[k] = int32_t(checked_label(labels, k < block.count ? n + k : n, classes));
+        block.labels[k] =
+            int32_t(checked_label(labels, k < block.count ? n + k : n, classes, kLabelOutOfRange));
       has_avx2() ? run_avx2(block, x.strides) : block.run(x.strides);
       for (int64_t k = 0; k < block.count; ++k)
         losses[n + k] = double(std::log(block.sum[k]) - block.of_label[k]);
@@ -188,7 +177,7 @@ void run_gradient_of(const Call& call) {
       const T* p = probabilities.as<T>() + n * probabilities.strides[0];
       T* dx = call.output().as<T>() + n * classes;
       const C factor = C(upstream.as<T>()[n * upstream_stride]) / divisor;
-      const int64_t label = checked_label(labels, n, classes);
+      const int64_t label = checked_label(labels, n, classes, kLabelOutOfRange);
       if (stride == 1) {
         for (int64_t c = 0; c < classes; ++c) dx[c] = T(C(p[c]) * factor);
       } else {

@@ -1,30 +1,19 @@
 /// Softmax cross-entropy and its gradient on a device: a thread or a warp per sample, or all of a small batch
 /// in one block.
 #include "treadle/kernels/softmax.h"
-#include "treadle/ops/data_check.cuh"
 #include "treadle/ops/device_variant.h"
+#include "treadle/ops/loss/cuda/labels.cuh"
 #include "treadle/ops/loss/cuda/loss_total.cuh"
 
 namespace treadle::TREADLE_TARGET {
 namespace {
 
-/// x [samples, classes] with any strides, and labels of either width.
+/// x [samples, classes] with any strides, and labels.
 template <class T>
 struct Samples {
   const T* x;
   int64_t count, classes, row_stride, class_stride;
-  const void* labels;
-  bool wide_labels;
-  int64_t label_stride;
-  DataCheck check;
-
-  /// A label out of range is refused; a kernel that goes on reads -1.
-  __device__ int64_t label(int64_t n) const {
-    const int64_t i = n * label_stride;
-    const int64_t label =
-        wide_labels ? static_cast<const int64_t*>(labels)[i] : static_cast<const int32_t*>(labels)[i];
-    return check.checked(label, n, classes);
-  }
+  Labels labels;
 };
 
 /// Writes the softmax of each sample.
@@ -60,7 +49,7 @@ __device__ Compute<T> cross_entropy_sample(const Group& group, const Samples<T>&
                                            const Target& target) {
   using C = Compute<T>;
   const T* x = samples.x + n * samples.row_stride;
-  const int64_t label = samples.label(n);
+  const int64_t label = samples.labels[n];
   const auto scale = softmax_scale<C>(group, x, samples.classes, samples.class_stride);
   for (int64_t c = group.rank(); c < samples.classes; c += group.size())
     target.write(n * samples.classes + c,
@@ -100,7 +89,7 @@ __global__ void cross_entropy_gradient_naive(Samples<T> samples, const T* upstre
   using C = Compute<T>;
   const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= samples.count * samples.classes) return;
-  const int64_t n = i / samples.classes, c = i % samples.classes, label = samples.label(n);
+  const int64_t n = i / samples.classes, c = i % samples.classes, label = samples.labels[n];
   const C probability = static_cast<C>(samples.x[n * samples.row_stride + c * samples.class_stride]);
   const C factor = static_cast<C>(upstream[n * upstream_stride]) / divisor;
   dx[i] = static_cast<T>(label < 0 ? static_cast<C>(NAN) : (probability - C(c == label)) * factor);
@@ -108,16 +97,9 @@ __global__ void cross_entropy_gradient_naive(Samples<T> samples, const T* upstre
 
 template <class T>
 Samples<T> samples_of(const Call& call) {
-  const TensorView &x = call.input(0), &labels = call.input(1);
-  return {x.as<T>(),
-          x.shape[0],
-          x.shape[1],
-          x.strides[0],
-          x.strides[1],
-          labels.data,
-          labels.dtype == DType::i64,
-          labels.strides[0],
-          DataCheck(kLabelOutOfRange)};
+  const TensorView& x = call.input(0);
+  return {x.as<T>(),    x.shape[0],   x.shape[1],
+          x.strides[0], x.strides[1], Labels::of(call.input(1), x.shape[1], kLabelOutOfRange)};
 }
 
 template <class Group, class T, class Target, class Loss>
