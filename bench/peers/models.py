@@ -66,4 +66,47 @@ class MnistCnn(nn.Module):
         return self.fc(torch.flatten(x, 1))
 
 
-MODELS = {"mlp": Mlp, "lenet5": LeNet5, "fashion_cnn": FashionCnn, "mnist_cnn": MnistCnn}
+class ResidualBlock(nn.Module):
+    """Two 3x3 convolutions with batch norm around a shortcut."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.bn1 = nn.BatchNorm2d(channels)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.bn2 = nn.BatchNorm2d(channels)
+
+    def forward(self, x):
+        y = F.relu(self.bn1(self.conv1(x)))
+        return F.relu(self.bn2(self.conv2(y)) + x)
+
+
+def normalized_convolution(in_channels, out_channels):
+    return nn.Sequential(nn.Conv2d(in_channels, out_channels, 3, padding=1), nn.BatchNorm2d(out_channels))
+
+
+class MnistResnet(nn.Module):
+    """Two stages of a 3x3 convolution and a residual block, each followed by max-pooling, then 3136 -> 128 -> 10."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = normalized_convolution(1, 32)
+        self.res1 = ResidualBlock(32)
+        self.conv2 = normalized_convolution(32, 64)
+        self.res2 = ResidualBlock(64)
+        self.fc1 = nn.Linear(3136, 128)
+        self.fc2 = nn.Linear(128, 10)
+
+    def forward(self, x):
+        x = F.max_pool2d(self.res1(F.relu(self.stem(x))), 2)
+        x = F.max_pool2d(self.res2(F.relu(self.conv2(x))), 2)
+        return self.fc2(F.relu(self.fc1(torch.flatten(x, 1))))
+
+
+MODELS = {
+    "mlp": Mlp,
+    "lenet5": LeNet5,
+    "fashion_cnn": FashionCnn,
+    "mnist_cnn": MnistCnn,
+    "mnist_resnet": MnistResnet,
+}

@@ -3,12 +3,27 @@
 import numpy
 from onnx import TensorProto, checker, helper, numpy_helper
 
-# Layers in order. "NAME:PADDING" of a convolution; the others have no options.
+# Layers in order. "NAME:PADDING" is a convolution, "NAME:norm" batch norm; "add" adds what "keep" remembers.
 FASHION_CNN = ["conv1:0", "pool", "relu", "conv2:0", "pool", "relu", "flatten", "fc1", "relu", "fc2"]
 LENET5 = ["conv1:2", "relu", "pool", "conv2:0", "relu", "pool", "flatten", "fc1", "relu", "fc2", "relu", "fc3"]
 MLP = ["flatten", "fc1", "relu", "fc2"]
 MNIST_CNN = ["conv1:0", "pool", "relu", "conv2:0", "pool", "relu", "flatten", "fc"]
-LAYERS = {"mlp": MLP, "lenet5": LENET5, "fashion_cnn": FASHION_CNN, "mnist_cnn": MNIST_CNN}
+
+
+def residual_block(name):
+    first = [f"{name}.conv1:1", f"{name}.bn1:norm", "relu"]
+    return ["keep", *first, f"{name}.conv2:1", f"{name}.bn2:norm", "add", "relu", "pool"]
+
+
+MNIST_RESNET = ["stem.0:1", "stem.1:norm", "relu", *residual_block("res1"), "conv2.0:1", "conv2.1:norm", "relu"]
+MNIST_RESNET += [*residual_block("res2"), "flatten", "fc1", "relu", "fc2"]
+LAYERS = {
+    "mlp": MLP,
+    "lenet5": LENET5,
+    "fashion_cnn": FASHION_CNN,
+    "mnist_cnn": MNIST_CNN,
+    "mnist_resnet": MNIST_RESNET,
+}
 
 
 def relu_first(layers):
@@ -20,8 +35,10 @@ def relu_first(layers):
     return layers
 
 
-def make_node(layer, source, target):
+def make_node(layer, source, target, kept):
     name, _, padding = layer.partition(":")
+    if name == "add":
+        return helper.make_node("Add", [source, kept], [target])
     if name == "pool":
         return helper.make_node("MaxPool", [source], [target], kernel_shape=[2, 2], strides=[2, 2])
     if name == "relu":
@@ -29,16 +46,30 @@ def make_node(layer, source, target):
     if name == "flatten":
         return helper.make_node("Flatten", [source], [target], axis=1)
     operands = [source, f"{name}.weight", f"{name}.bias"]
+    if padding == "norm":
+        statistics = [f"{name}.running_mean", f"{name}.running_var"]
+        return helper.make_node("BatchNormalization", operands + statistics, [target], epsilon=1e-5)
     if padding:
         return helper.make_node("Conv", operands, [target], pads=[int(padding)] * 4)
     return helper.make_node("Gemm", operands, [target], transB=1)
 
 
+def make_nodes(layers):
+    nodes, value, kept = [], "images", None
+    for i, layer in enumerate(layers):
+        if layer == "keep":
+            kept = value
+            continue
+        target = "logits" if i == len(layers) - 1 else f"value{i}"
+        nodes.append(make_node(layer, value, target, kept))
+        value = target
+    return nodes
+
+
 def make_model(name, weights, batch, swap=False):
     """Returns the ONNX model for batches [batch,1,28,28]; weights: parameter name -> float32 array."""
     layers = relu_first(LAYERS[name]) if swap else LAYERS[name]
-    values = ["images"] + [f"value{i}" for i in range(1, len(layers))] + ["logits"]
-    nodes = [make_node(*step) for step in zip(layers, values, values[1:])]
+    nodes = make_nodes(layers)
     used = {operand for node in nodes for operand in node.input}
     graph = helper.make_graph(
         nodes,

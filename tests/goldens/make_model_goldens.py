@@ -8,10 +8,10 @@ A file is called as its model and begins with what is written by hand: the shape
 writes these and runs this.
 
 The rest: "parameters", their number; "losses" before each of ten steps of plain SGD (learning rate 0.05, mean cross-entropy,
-float32, one thread); "gradients" of the first step.
+float32, one thread); "gradients" of the first step; "cancels" stands for those that are 0 but for rounding.
 
 Seeds                                value
-    100 + p       parameter          float32(signed * bound) of parameter number p in state_dict order, from 0;
+    100 + p       parameter          float32(signed * bound) of parameter number p in their order, from 0;
                                      bound = float32(1 / sqrt(fan_in)), fan_in = C*R*S, for the layer's bias too
     B + t         input              uniform; step t = 0..9, a batch of 16; B is "input_seed"
     2000 + t      labels
@@ -45,10 +45,10 @@ def model_of(name, dtype):
     """The model with every parameter from the hash, scaled by its layer's fan-in."""
     model = MODELS[name]()
     modules = dict(model.named_modules())
-    for number, (key, value) in enumerate(model.state_dict().items()):
+    for number, (key, parameter) in enumerate(model.named_parameters()):
         weight = modules[key.rpartition(".")[0]].weight
         bound = numpy.float32(1 / math.sqrt(weight[0].numel()))
-        value.copy_(signed(100 + number, value.shape) * float(bound))
+        parameter.data.copy_(signed(100 + number, parameter.shape) * float(bound))
     return model.to(dtype)
 
 
@@ -106,6 +106,12 @@ def choose_input(name, record):
     return record | {"input_seed": seed, "smallest_kink": kinks[seed]}
 
 
+def gradient_record(single, double):
+    """As any tensor, but for what is 0 but for rounding, as a bias whose batch normalisation takes it out again."""
+    cancels = double.norm() < 1e-6 * single.norm()
+    return {"shape": list(single.shape), "cancels": True} if cancels else tensor_record(single, double)
+
+
 def completed(name, record):
     record = choose_input(name, record)
     losses, gradients = train(name, record, torch.float32)
@@ -113,7 +119,7 @@ def completed(name, record):
     return record | {
         "parameters": sum(value.numel() for value in gradients.values()),
         "losses": with_deviation(losses, exact_losses),
-        "gradients": {key: tensor_record(value, exact_gradients[key]) for key, value in gradients.items()},
+        "gradients": {key: gradient_record(value, exact_gradients[key]) for key, value in gradients.items()},
     }
 
 

@@ -127,17 +127,15 @@ class ChainMatch {
     return chain;
   }
 
-  /// The step that the fused one replaces: the last, unless outputs of the first are read before it. Between
-  /// the two nobody may write what is read elsewhere then, or make it.
+  /// The step that the fused one replaces: the last, unless outputs of the first are read before it. What it
+  /// reads at another place than before nobody may make or write in between.
   bool find_target() {
     const size_t last = links_.back().at;
     target_ = only_first_output(steps_[begin_]) ? last : begin_;
     if (target_ == last) return !steps_.writes_between(begin_ + 1, last, steps_[begin_].inputs);
     const std::vector<int> further = further_values();
-    return !steps_.writes_between(begin_, last, further) &&
-           std::all_of(further.begin(), further.end(), [&](int value) {
-             return value == kNoValue || steps_.last_write(value, last) < int64_t(begin_);
-           });
+    return std::all_of(further.begin(), further.end(),
+                       [&](int value) { return steps_.last_write(value, last) < int64_t(begin_); });
   }
 
   std::string description(const FusedCall& fused) const {
