@@ -47,22 +47,6 @@ void check_parameter(const NamedTensor& parameter) {
                       tensor.strides());
 }
 
-/// Checked, each tensor once.
-std::vector<NamedTensor> checked(const std::vector<NamedTensor>& parameters) {
-  std::vector<NamedTensor> list;
-  for (const NamedTensor& parameter : parameters) {
-    check_parameter(parameter);
-    bool known = false;
-    for (const NamedTensor& earlier : list) {
-      known |= earlier.tensor.same_as(parameter.tensor);
-      require<ValueError>(earlier.name != parameter.name || known,
-                          "two parameters of an optimizer are called '{}'", parameter.name);
-    }
-    if (!known) list.push_back(parameter);
-  }
-  return list;
-}
-
 /// Zeros in the parameter's layout, so that updates walk over all operands in the order of memory.
 Tensor zero_slot(const Tensor& parameter) {
   const Tensor zeros = Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device());
@@ -73,10 +57,39 @@ Tensor zero_slot(const Tensor& parameter) {
 
 }  // namespace
 
-Optimizer::Optimizer(std::vector<NamedTensor> parameters, double learning_rate)
-    : parameters_(checked(parameters)), numbers_(std::make_shared<Numbers>(Numbers{learning_rate})) {
+Optimizer::Optimizer(const std::vector<ParameterGroup>& groups, double learning_rate)
+    : numbers_(std::make_shared<Numbers>(Numbers{learning_rate})) {
   check_learning_rate(learning_rate);
+  for (const ParameterGroup& group : groups) add_group(group);
   numbers_->updates.resize(parameters_.size());
+}
+
+void Optimizer::add_group(const ParameterGroup& group) {
+  require<ValueError>(group.rule != nullptr, "a group of parameters has no rule");
+  require<ValueError>(group.rate_factor >= 0 && std::isfinite(group.rate_factor),
+                      "a group's factor of the learning rate is {}; it must be finite and not negative",
+                      group.rate_factor);
+  groups_.push_back({group.rule, group.rate_factor});
+  for (const NamedTensor& parameter : group.parameters) add_parameter(parameter);
+}
+
+/// Each tensor once.
+void Optimizer::add_parameter(const NamedTensor& parameter) {
+  check_parameter(parameter);
+  for (const Parameter& earlier : parameters_) {
+    if (earlier.tensor.same_as(parameter.tensor)) return;
+    require<ValueError>(earlier.name != parameter.name, "two parameters of an optimizer are called '{}'",
+                        parameter.name);
+  }
+  Parameter added{parameter.name, parameter.tensor, groups_.size() - 1, {}};
+  for (size_t k = 0; k < groups_.back().rule->slots().size(); ++k)
+    added.kept.push_back(zero_slot(parameter.tensor));
+  parameters_.push_back(std::move(added));
+}
+
+bool Optimizer::keeps() const {
+  return std::any_of(parameters_.begin(), parameters_.end(),
+                     [](const Parameter& parameter) { return !parameter.kept.empty(); });
 }
 
 /// Inside a function that is recorded: part of what each replay does.
@@ -123,34 +136,39 @@ int64_t Optimizer::Numbers::partition() const {
   return int64_t(hash);
 }
 
-void Optimizer::add_slot(const std::string& name) {
-  Slot slot{name, {}};
-  for (auto& [key, parameter] : parameters_) slot.tensors.push_back(zero_slot(parameter));
-  slots_.push_back(std::move(slot));
+template <class Use>
+void Optimizer::for_each_kept(Use use) const {
+  for (const Parameter& parameter : parameters_)
+    for (size_t k = 0; k < parameter.kept.size(); ++k)
+      use(parameter.name + "." + groups_[parameter.group].rule->slots()[k], parameter.kept[k]);
 }
 
-/// Without slots an update does not depend on its number.
+/// Added to the batches where none of them is.
+Optimizer::Batch& Optimizer::batch_for(const Parameter& parameter, int64_t updates,
+                                       std::vector<Batch>& batches) const {
+  const Device device = parameter.tensor.device();
+  const DType dtype = parameter.tensor.dtype();
+  const int64_t count = parameter.kept.empty() ? 0 : updates;  // what keeps nothing does not count
+  for (Batch& b : batches)
+    if (b.group == parameter.group && b.device == device && b.dtype == dtype && b.updates == count) return b;
+  return batches.emplace_back(Batch{parameter.group, device, dtype, count, {}, {}});
+}
+
 std::vector<Optimizer::Batch> Optimizer::batches(const Counts& updates) const {
   std::vector<Batch> all;
   for (size_t i = 0; i < parameters_.size(); ++i) {
-    const Tensor& parameter = parameters_[i].tensor;
-    Tensor gradient = parameter.grad();
+    const Parameter& parameter = parameters_[i];
+    const Tensor gradient = parameter.tensor.grad();
     if (!gradient.defined()) continue;
-    const int64_t count = slots_.empty() ? 0 : updates[i];
-    auto batch = std::find_if(all.begin(), all.end(), [&](const Batch& b) {
-      return b.device == parameter.device() && b.dtype == parameter.dtype() && b.updates == count;
-    });
-    if (batch == all.end())
-      batch = all.insert(all.end(), {parameter.device(), parameter.dtype(), count, {}, {}});
-    batch->parameters.push_back(i);
-    batch->groups.insert(batch->groups.end(), {parameter, gradient});
-    for (const Slot& slot : slots_) {
-      require<DTypeError>(slot.tensors[i].dtype() == parameter.dtype(),
-                          "the parameter '{}' has become {}, but its {} is {}: make a new {} for it",
-                          parameters_[i].name, name_of(parameter.dtype()), slot.name,
-                          name_of(slot.tensors[i].dtype()), name());
-      batch->groups.push_back(slot.tensors[i]);
-    }
+    for (const Tensor& kept : parameter.kept)
+      require<DTypeError>(kept.dtype() == parameter.tensor.dtype(),
+                          "the parameter '{}' has become {}, but what {} keeps of it is {}: make a new {}",
+                          parameter.name, name_of(parameter.tensor.dtype()), name(), name_of(kept.dtype()),
+                          name());
+    Batch& batch = batch_for(parameter, updates[i], all);
+    batch.parameters.push_back(i);
+    batch.operands.insert(batch.operands.end(), {parameter.tensor, gradient});
+    batch.operands.insert(batch.operands.end(), parameter.kept.begin(), parameter.kept.end());
   }
   return all;
 }
@@ -179,7 +197,11 @@ void Optimizer::step_eagerly() {
   const auto before = numbers_->begin_step(parameters);
   size_t done = 0;
   try {
-    for (; done < all.size(); ++done) update({}, all[done].updates + 1, all[done].groups);
+    for (; done < all.size(); ++done) {
+      const Group& group = groups_[all[done].group];
+      group.rule->update({}, {learning_rate() * group.rate_factor, double(all[done].updates + 1)},
+                         all[done].operands);
+    }
   } catch (...) {
     if (done == 0) numbers_->take_back(before, parameters);
     throw;
@@ -200,7 +222,7 @@ void Optimizer::record(Recording& recording) {
   const auto parameters = parameters_of(all);
   for (size_t i : parameters) ++counts[i];
   std::function<int64_t()> partition = [numbers = numbers_] { return numbers->partition(); };
-  recording.depends_on(life_, "the optimizer " + name(), slots_.empty() ? nullptr : std::move(partition));
+  recording.depends_on(life_, "the optimizer " + name(), keeps() ? std::move(partition) : nullptr);
   auto before = std::make_shared<double>();
   recording.before_replay(
       [numbers = numbers_, before, parameters] { *before = numbers->begin_step(parameters); },
@@ -212,16 +234,18 @@ void Optimizer::record(Recording& recording) {
 void Optimizer::record_batches(Recording& recording, const std::vector<Batch>& batches) {
   for (const Batch& batch : batches) {
     const size_t first = batch.parameters[0];
-    Tensor numbers = recording.changing_numbers(2, batch.device, [numbers = numbers_, first](double* values) {
-      values[0] = numbers->learning_rate;
+    const Group& group = groups_[batch.group];
+    auto write = [numbers = numbers_, first, factor = group.rate_factor](double* values) {
+      values[0] = numbers->learning_rate * factor;
       values[1] = double(numbers->updates[first]);
-    });
-    update(numbers, 0, batch.groups);
+    };
+    group.rule->update(recording.changing_numbers(2, batch.device, write), {.learning_rate = 0, .step = 1},
+                       batch.operands);
   }
 }
 
 void Optimizer::zero_grad() {
-  for (auto& [name, parameter] : parameters_) parameter.set_grad({});
+  for (Parameter& parameter : parameters_) parameter.tensor.set_grad({});
 }
 
 namespace {
@@ -252,14 +276,27 @@ int64_t count_of(const std::string& name, const Tensor& value) {
 
 }  // namespace
 
+void Optimizer::check_groups(const std::vector<NamedTensor>& state) const {
+  for (const Parameter& parameter : parameters_) {
+    const std::string name = parameter.name + ".group";
+    const Tensor saved = named(state, name);
+    const int64_t group = saved.defined() ? count_of(name, saved) : 0;
+    require<ValueError>(
+        group == int64_t(parameter.group),
+        "the optimizer's state has '{}' in group {} of the parameters, here it is in group {}",
+        parameter.name, group, parameter.group);
+  }
+}
+
 std::vector<NamedTensor> Optimizer::state() const {
   std::vector<NamedTensor> result{{"step", count_tensor(numbers_->step_count)}};
-  for (const Slot& slot : slots_)
-    for (size_t i = 0; i < parameters_.size(); ++i)
-      result.push_back({parameters_[i].name + "." + slot.name, slot.tensors[i]});
-  for (size_t i = 0; i < parameters_.size() && !slots_.empty(); ++i)
-    if (numbers_->updates[i] != numbers_->step_count)
+  for_each_kept([&](const std::string& name, const Tensor& kept) { result.push_back({name, kept}); });
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    if (!parameters_[i].kept.empty() && numbers_->updates[i] != numbers_->step_count)
       result.push_back({parameters_[i].name + ".step", count_tensor(numbers_->updates[i])});
+  for (const Parameter& parameter : parameters_)
+    if (parameter.group > 0)
+      result.push_back({parameter.name + ".group", count_tensor(int64_t(parameter.group))});
   return result;
 }
 
@@ -268,17 +305,16 @@ void Optimizer::load_state(const std::vector<NamedTensor>& values) {
                           "load_state() is called inside a compiled function, and would not be "
                           "called again by its replays; call it outside");
   const int64_t steps = count_of("step", named(values, "step"));
+  check_groups(values);
   Counts updates(parameters_.size(), steps);
   for (size_t i = 0; i < parameters_.size(); ++i)
     if (Tensor value = named(values, parameters_[i].name + ".step"); value.defined())
       updates[i] = count_of(parameters_[i].name + ".step", value);
   std::vector<std::pair<Tensor, Tensor>> copies;
-  for (const Slot& slot : slots_)
-    for (size_t i = 0; i < parameters_.size(); ++i) {
-      const std::string name = parameters_[i].name + "." + slot.name;
-      copies.emplace_back(slot.tensors[i], named(values, name));
-      check_fit(name, copies.back().second, copies.back().first);
-    }
+  for_each_kept([&](const std::string& name, const Tensor& kept) {
+    check_fit(name, named(values, name), kept);
+    copies.emplace_back(kept, named(values, name));
+  });
   NoGrad no_grad;
   for (auto& [target, value] : copies) copy_into(target, to(value, target.device()));
   numbers_->step_count = steps, numbers_->updates = std::move(updates);

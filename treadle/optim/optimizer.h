@@ -1,12 +1,13 @@
 /// Optimizer: updates named parameters from their gradients, and can save and restore its state.
 #pragma once  // public
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "treadle/nn/module.h"
+#include "treadle/optim/parameter_group.h"
 #include "treadle/optim/schedule.h"
 
 namespace treadle {
@@ -20,10 +21,10 @@ namespace treadle {
 /// the other two throw RecordingError.
 class TREADLE_API Optimizer {
  public:
-  /// A tensor that is listed twice counts once, under its first name. Throws ValueError for an undefined
-  /// tensor, one that is a result of ops or whose elements share memory, for two of one name, and for a
-  /// learning rate that is negative or not finite; DTypeError for integers.
-  Optimizer(std::vector<NamedTensor> parameters, double learning_rate);
+  /// A tensor that is listed twice counts once, in its first group under its first name. Throws ValueError
+  /// for an undefined tensor, one that is a result of ops or whose elements share memory, for two of one
+  /// name, and for a learning rate or a factor of it that is negative or not finite; DTypeError for integers.
+  Optimizer(const std::vector<ParameterGroup>& groups, double learning_rate);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
   virtual ~Optimizer() = default;
@@ -43,35 +44,33 @@ class TREADLE_API Optimizer {
   /// Steps made so far.
   int64_t step_count() const { return numbers_->step_count; }
 
-  /// "step" (i64), one tensor per parameter and slot, named "conv1.weight.momentum", and "conv1.weight.step"
-  /// (i64) for parameters that were updated in other than all steps.
+  /// "step" (i64), one tensor per parameter and slot, named "conv1.weight.momentum", "conv1.weight.step"
+  /// (i64) for parameters that were updated in other than all steps, and "conv1.weight.group" (i64) for those
+  /// of other groups than the first. Options and factors of groups are no state.
   std::vector<NamedTensor> state() const;
   /// Restores what state() gave. Throws ValueError, ShapeError, DTypeError naming both sides; then nothing
   /// was changed.
   void load_state(const std::vector<NamedTensor>& state);
 
- protected:
-  /// What an optimizer keeps for each parameter, zero at first; names such as "momentum".
-  void add_slot(const std::string& name);
-  /// "Adam", for messages.
-  virtual std::string name() const = 0;
-  /// Updates parameters of one dtype and device for the `step`th time. `groups` holds for each the parameter,
-  /// its gradient and its slots in the order of add_slot. `numbers`, where defined, holds learning rate and
-  /// step, see ops/update/rule.h; else they are learning_rate() and `step`.
-  virtual void update(const Tensor& numbers, int64_t step, const std::vector<Tensor>& groups) = 0;
-
  private:
-  struct Slot {
+  struct Group {
+    std::shared_ptr<const UpdateRule> rule;
+    double rate_factor;
+  };
+  struct Parameter {
     std::string name;
-    std::vector<Tensor> tensors;
+    Tensor tensor;
+    size_t group;
+    std::vector<Tensor> kept;  ///< in the order of the rule's slots
   };
   /// Parameters that one call can update: their numbers, and the operands.
   struct Batch {
+    size_t group;
     Device device;
     DType dtype;
     int64_t updates;  ///< of each before
     std::vector<size_t> parameters;
-    std::vector<Tensor> groups;
+    std::vector<Tensor> operands;
   };
   using Counts = std::vector<int64_t>;
   /// What changes from step to step. Recorded programs share it, and may outlive the optimizer.
@@ -86,14 +85,24 @@ class TREADLE_API Optimizer {
     int64_t partition() const;
   };
 
+  void add_group(const ParameterGroup& group);
+  void add_parameter(const NamedTensor& parameter);
+  std::string name() const { return groups_.empty() ? "an optimizer" : groups_[0].rule->name(); }
+  bool keeps() const;
+  void check_groups(const std::vector<NamedTensor>& state) const;
+  /// Calls use(name of what is kept, the tensor) for all.
+  template <class Use>
+  void for_each_kept(Use use) const;
+
   std::vector<Batch> batches(const Counts& updates) const;
+  Batch& batch_for(const Parameter& parameter, int64_t updates, std::vector<Batch>& batches) const;
   void step_eagerly();
   void record(Recording& recording);
   void record_batches(Recording& recording, const std::vector<Batch>& batches);
   Counts& counts_in(const Recording& recording);
 
-  std::vector<NamedTensor> parameters_;
-  std::vector<Slot> slots_;
+  std::vector<Group> groups_;
+  std::vector<Parameter> parameters_;
   std::shared_ptr<Numbers> numbers_;
   /// Updates as they will be where a recording has come to.
   std::optional<uint64_t> recording_;
@@ -101,11 +110,17 @@ class TREADLE_API Optimizer {
   std::shared_ptr<const int> life_ = std::make_shared<const int>();  ///< expires with the optimizer
 };
 
+struct OptimizerSettings {
+  std::map<std::string, OptionValue> options = {};  ///< in place of those that the name stands for
+  bool decay_vectors = true;                        ///< else as decay_matrices_only()
+};
+
 /// By a name that a rule has for its options: `momentum` is SGD with momentum 0.9. Throws ValueError listing
-/// all.
+/// all, and for options that the rule does not have or that make none.
 TREADLE_API std::unique_ptr<Optimizer> make_optimizer(const std::string& name,
                                                       std::vector<NamedTensor> parameters,
-                                                      double learning_rate);
+                                                      double learning_rate,
+                                                      const OptimizerSettings& settings = {});
 
 /// Names that make_optimizer knows: the presets of all rules.
 TREADLE_API std::vector<std::string> known_optimizers();

@@ -36,25 +36,53 @@ const RuleForm& checked_form(const Rule& rule, const Attributes& options) {
   return rule.form_for(options);
 }
 
-}  // namespace
+/// One step for each element, by the op of the rule that updates any number of parameters.
+class UpdateOfElements final : public UpdateRule {
+ public:
+  UpdateOfElements(const Rule& rule, const Attributes& options)
+      : rule_(rule),
+        form_(checked_form(rule, options)),
+        update_all_(op_named(form_.update_all)),
+        options_(options) {}
 
-RuleOptimizer::RuleOptimizer(std::vector<NamedTensor> parameters, double learning_rate, const Rule& rule,
-                             Attributes options)
-    : Optimizer(std::move(parameters), learning_rate),
-      rule_(rule),
-      form_(checked_form(rule, options)),
-      update_all_(op_named(form_.update_all)),
-      options_(std::move(options)) {
-  for (const std::string& slot : form_.slots) add_slot(slot);
+  std::string name() const override { return rule_.name; }
+  const std::vector<std::string>& slots() const override { return form_.slots; }
+
+  void update(const Tensor& numbers, StepNumbers n, const std::vector<Tensor>& operands) const override {
+    std::vector<Tensor> inputs{numbers};
+    inputs.insert(inputs.end(), operands.begin(), operands.end());
+    apply_in_place(update_all_, std::move(inputs), rule_.at(options_, n.learning_rate, int64_t(n.step)));
+  }
+
+ private:
+  const Rule& rule_;
+  const RuleForm& form_;
+  const Op& update_all_;
+  Attributes options_;
+};
+
+/// The options with other values of some. Throws ValueError for names that there are not.
+Attributes with(const OptionsSchema& schema, const Attributes& options,
+                const std::map<std::string, OptionValue>& others) {
+  std::map<std::string, OptionValue> values;
+  for (const OptionField& field : schema.fields) values[field.name] = field.get(options.data());
+  for (const auto& [name, value] : others) values[name] = value;
+  return schema.make(values);
 }
 
-void RuleOptimizer::update(const Tensor& numbers, int64_t step, const std::vector<Tensor>& groups) {
-  if (groups.empty()) return;
-  const bool fixed = numbers.defined();
-  const Attributes attributes = rule_.at(options_, fixed ? 0 : learning_rate(), fixed ? 1 : step);
-  std::vector<Tensor> inputs{numbers};
-  inputs.insert(inputs.end(), groups.begin(), groups.end());
-  apply_in_place(update_all_, std::move(inputs), attributes);
+}  // namespace
+
+std::shared_ptr<const UpdateRule> update_by(const Rule& rule, const Attributes& options) {
+  return std::make_shared<UpdateOfElements>(rule, options);
+}
+
+std::vector<ParameterGroup> decay_matrices_only(const std::vector<NamedTensor>& parameters, const Rule& rule,
+                                                const Attributes& options) {
+  const Attributes undecayed = with(*rule.options, options, {{"weight_decay", 0.0}});
+  std::vector<ParameterGroup> groups{{{}, update_by(rule, options)}, {{}, update_by(rule, undecayed)}};
+  for (const NamedTensor& parameter : parameters)
+    groups[parameter.tensor.rank() < 2].parameters.push_back(parameter);
+  return groups;
 }
 
 std::vector<std::string> known_optimizers() {
@@ -65,11 +93,15 @@ std::vector<std::string> known_optimizers() {
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const std::string& name, std::vector<NamedTensor> parameters,
-                                          double learning_rate) {
+                                          double learning_rate, const OptimizerSettings& settings) {
   for (const Rule& rule : known_rules())
     for (const NamedOptions& preset : rule.presets)
-      if (preset.name == name)
-        return std::make_unique<RuleOptimizer>(std::move(parameters), learning_rate, rule, preset.options);
+      if (preset.name == name) {
+        const Attributes options = with(*rule.options, preset.options, settings.options);
+        if (settings.decay_vectors)
+          return std::make_unique<RuleOptimizer>(std::move(parameters), learning_rate, rule, options);
+        return std::make_unique<Optimizer>(decay_matrices_only(parameters, rule, options), learning_rate);
+      }
   throw ValueError(unknown_name("no optimizer is called", name, known_optimizers()));
 }
 

@@ -11,8 +11,6 @@
 
 namespace treadle {
 
-struct Op;
-
 /// Options with the name by which users ask for them, or the label of a test.
 struct NamedOptions {
   std::string name;
@@ -49,22 +47,32 @@ TREADLE_API const std::vector<Rule>& known_rules();
 /// Of the options' type.
 TREADLE_API const Rule& rule_of(const std::type_info& options);
 
+/// What a group of parameters is updated by. Throws what the rule's check throws.
+TREADLE_API std::shared_ptr<const UpdateRule> update_by(const Rule& rule, const Attributes& options);
+/// `Optimizer({{weights, update_by(SgdOptions{.weight_decay = 1e-4})}, {biases, update_by(SgdOptions())}},
+/// 0.1)`
+template <class Options>
+std::shared_ptr<const UpdateRule> update_by(const Options& options) {
+  return update_by(rule_of(typeid(Options)), Attributes::of(options));
+}
+
+/// Two groups with these options: parameters of two axes or more, and the others, biases and the weights of
+/// normalisations, without weight decay. Throws ValueError for a rule that has no option of that name.
+TREADLE_API std::vector<ParameterGroup> decay_matrices_only(const std::vector<NamedTensor>& parameters,
+                                                            const Rule& rule, const Attributes& options);
+template <class Options>
+std::vector<ParameterGroup> decay_matrices_only(const std::vector<NamedTensor>& parameters,
+                                                const Options& options) {
+  return decay_matrices_only(parameters, rule_of(typeid(Options)), Attributes::of(options));
+}
+
 /// An optimizer by any rule.
 class TREADLE_API RuleOptimizer : public Optimizer {
  public:
   /// Throws what Optimizer and the rule's check throw.
   RuleOptimizer(std::vector<NamedTensor> parameters, double learning_rate, const Rule& rule,
-                Attributes options);
-
- protected:
-  std::string name() const override { return rule_.name; }
-  void update(const Tensor& numbers, int64_t step, const std::vector<Tensor>& groups) override;
-
- private:
-  const Rule& rule_;
-  const RuleForm& form_;
-  const Op& update_all_;
-  Attributes options_;
+                const Attributes& options)
+      : Optimizer({{std::move(parameters), update_by(rule, options)}}, learning_rate) {}
 };
 
 /// The class of a rule: `using Adam = OptimizerWith<AdamOptions>;`
