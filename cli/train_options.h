@@ -27,7 +27,7 @@ struct TrainOptions : BindingSettings {
   double learning_rate = 1e-3, validation = 0;
   ScheduleOptions of_schedule = default_schedule_options();
   uint64_t seed = 0;
-  bool normalize = false, resume = false, overwrite = false, json = false, quiet = false;
+  bool normalize = false, resume = false, overwrite = false, tensorboard = false, json = false, quiet = false;
 
   static void describe(auto& field) {
     using O = TrainOptions;
@@ -93,6 +93,10 @@ struct TrainOptions : BindingSettings {
     field("checkpoint_every", &O::checkpoint_every,
           "Save between the ends of epochs, too: every so many steps, or seconds as in 30s; 0: never",
           {.check = save_interval(), .kept = Kept::renewable, .kept_later = true});
+    field("tensorboard", &O::tensorboard,
+          "Write event files for TensorBoard into the run folder: losses, figures, histograms of the "
+          "parameters",
+          {.kept = Kept::renewable, .kept_later = true});
     field("config", &O::config, "Take settings from a file, such as the config.toml of another run");
     field("set", &O::set,
           "NAME=VALUE: a setting as config.toml calls it; goes before --config, may be repeated");

@@ -19,7 +19,7 @@ import rule
 FOUNDATION = {"core"}
 TENSORS = FOUNDATION | {"graph", "ops"}
 NETWORKS = TENSORS | {"nn"}
-APPLICATION = NETWORKS | {"simt", "compile", "optim", "data", "train", "formats", "models"}
+APPLICATION = NETWORKS | {"simt", "compile", "optim", "data", "train", "formats", "models", "plots"}
 ALLOWED = {
     "core": set(),
     "simt": FOUNDATION,
@@ -35,6 +35,7 @@ ALLOWED = {
     "models": NETWORKS,
     "data": FOUNDATION,
     "formats": FOUNDATION,
+    "plots": FOUNDATION | {"data", "formats"},
     "train": NETWORKS | {"compile", "data", "formats", "optim"},
     "distributed": NETWORKS | {"optim", "train"},
     "serve": APPLICATION,
