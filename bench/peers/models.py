@@ -103,10 +103,102 @@ class MnistResnet(nn.Module):
         return self.fc2(F.relu(self.fc1(torch.flatten(x, 1))))
 
 
+class Perceptron(nn.Module):
+    """One linear layer, 2 -> 2."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.fc(torch.flatten(x, 1))
+
+
+class VggSmall(nn.Module):
+    """Six 3x3 convolutions with batch norm in pairs of 64, 128 and 256 channels, global pooling, 256 -> 10."""
+
+    def __init__(self):
+        super().__init__()
+        layers, channels = [], 3
+        for width in (64, 128, 256):
+            for _ in range(2):
+                layers += [nn.Conv2d(channels, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU()]
+                channels = width
+            layers.append(nn.MaxPool2d(2))
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Linear(256, 10)
+
+    def forward(self, x):
+        return self.classifier(self.features(x).mean((2, 3)))
+
+
+class BasicBlock(nn.Module):
+    """The block of ResNet-18."""
+
+    def __init__(self, in_channels, channels, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(in_channels, channels, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(channels)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(channels)
+        self.downsample = None
+        if in_channels != channels or stride != 1:
+            shortcut = nn.Conv2d(in_channels, channels, 1, stride, bias=False)
+            self.downsample = nn.Sequential(shortcut, nn.BatchNorm2d(channels))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + (self.downsample(x) if self.downsample else x))
+
+
+class Resnet18Cifar(nn.Module):
+    """ResNet-18 without the stem of large images."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 64, 3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(64)
+        channels = 64
+        for i, width in enumerate((64, 128, 256, 512)):
+            blocks = BasicBlock(channels, width, 2 if i else 1), BasicBlock(width, width, 1)
+            setattr(self, f"layer{i + 1}", nn.Sequential(*blocks))
+            channels = width
+        self.fc = nn.Linear(512, 10)
+
+    def forward(self, x):
+        x = F.relu(self.bn1(self.conv1(x)))
+        for stage in (self.layer1, self.layer2, self.layer3, self.layer4):
+            x = stage(x)
+        return self.fc(x.mean((2, 3)))
+
+
+class VisionTransformer(nn.Module):
+    """Patches of 4x4 as tokens, a token for the class, four pre-norm encoder layers of 64 features."""
+
+    def __init__(self):
+        super().__init__()
+        self.class_token = nn.Parameter(torch.zeros(1, 1, 64))
+        self.position = nn.Parameter(torch.zeros(1, 50, 64))
+        self.patch = nn.Conv2d(1, 64, 4, 4)
+        layer = dict(dropout=0, activation="gelu", batch_first=True, norm_first=True)
+        self.layers = nn.Sequential(*(nn.TransformerEncoderLayer(64, 4, 128, **layer) for _ in range(4)))
+        self.norm = nn.LayerNorm(64)
+        self.head = nn.Linear(64, 10)
+
+    def forward(self, x):
+        patches = self.patch(x).flatten(2).transpose(1, 2)
+        tokens = torch.cat([self.class_token.expand(len(x), 1, 64), patches], 1) + self.position
+        return self.head(self.norm(self.layers(tokens))[:, 0])
+
+
 MODELS = {
+    "perceptron": Perceptron,
     "mlp": Mlp,
     "lenet5": LeNet5,
     "fashion_cnn": FashionCnn,
     "mnist_cnn": MnistCnn,
     "mnist_resnet": MnistResnet,
+    "vgg_small": VggSmall,
+    "resnet18_cifar": Resnet18Cifar,
+    "vision_transformer": VisionTransformer,
 }

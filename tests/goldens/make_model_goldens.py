@@ -4,16 +4,17 @@
 Run with bench/peers/.venv/bin/python after bench/peers/setup.
 
 A file is called as its model and begins with what is written by hand: the shape of one "input", the number of "classes", and
-"terms", the length of the longest chain of sums from a pixel to the loss, by which the tolerance is set. Whoever adds a model
-writes these and runs this.
+"terms", the length of the longest chain of sums from a pixel to the loss, by which the tolerance is set; for large models
+fewer "steps" than ten, and a smaller "batch" than 16. Whoever adds a model writes these and runs this.
 
-The rest: "parameters", their number; "losses" before each of ten steps of plain SGD (learning rate 0.05, mean cross-entropy,
+The rest: "parameters", their number; "losses" before each of the steps of plain SGD (learning rate 0.05, mean cross-entropy,
 float32, one thread); "gradients" of the first step; "cancels" stands for those that are 0 but for rounding.
 
 Seeds                                value
     100 + p       parameter          float32(signed * bound) of parameter number p in their order, from 0;
-                                     bound = float32(1 / sqrt(fan_in)), fan_in = C*R*S, for the layer's bias too
-    B + t         input              uniform; step t = 0..9, a batch of 16; B is "input_seed"
+                                     bound = float32(1 / sqrt(fan_in)), fan_in the elements of one row of a weight, and of any
+                                     parameter of two axes or more; biases have the bound of what stands before them
+    B + t         input              uniform; step t, a batch; B is "input_seed"
     2000 + t      labels
 
 "smallest_kink" is the least distance, in the first step, of any pre-activation to a ReLU's zero or between the two
@@ -44,10 +45,9 @@ INPUT_SEEDS = range(1000, 2000, 10)
 def model_of(name, dtype):
     """The model with every parameter from the hash, scaled by its layer's fan-in."""
     model = MODELS[name]()
-    modules = dict(model.named_modules())
     for number, (key, parameter) in enumerate(model.named_parameters()):
-        weight = modules[key.rpartition(".")[0]].weight
-        bound = numpy.float32(1 / math.sqrt(weight[0].numel()))
+        if key.endswith("weight") or parameter.ndim > 1:
+            bound = numpy.float32(1 / math.sqrt(parameter[0].numel()))
         parameter.data.copy_(signed(100 + number, parameter.shape) * float(bound))
     return model.to(dtype)
 
@@ -57,10 +57,11 @@ def train(name, record, dtype):
     model = model_of(name, dtype)
     optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE)
     losses, gradients = [], {}
-    for step in range(STEPS):
+    batch = record.get("batch", BATCH)
+    for step in range(record.get("steps", STEPS)):
         optimizer.zero_grad()
-        logits = model(uniform(record["input_seed"] + step, (BATCH, *record["input"])).to(dtype))
-        loss = F.cross_entropy(logits, labels(2000 + step, BATCH, record["classes"]))
+        logits = model(uniform(record["input_seed"] + step, (batch, *record["input"])).to(dtype))
+        loss = F.cross_entropy(logits, labels(2000 + step, batch, record["classes"]))
         loss.backward()
         if step == 0:
             gradients = {key: value.grad.clone() for key, value in model.named_parameters()}
@@ -82,28 +83,29 @@ def smallest_kink(model, x):
     """Returns the least distance to a kink of the model for an input; see the top of the file."""
     distances, relu, max_pool2d = [], F.relu, F.max_pool2d
 
-    def watched_relu(x):
+    def watched_relu(x, *options, **more):
         distances.append(x.abs().min().item())
-        return relu(x)
+        return relu(x, *options, **more)
 
-    def watched_pool(x, size):
+    def watched_pool(x, size, *options, **more):
         distances.append(pool_gap(x, size))
-        return max_pool2d(x, size)
+        return max_pool2d(x, size, *options, **more)
 
     F.relu, F.max_pool2d = watched_relu, watched_pool
     try:
         model(x.double())
     finally:
         F.relu, F.max_pool2d = relu, max_pool2d
-    return min(distances)
+    return min(distances, default=math.inf)
 
 
 def choose_input(name, record):
     """Returns the record with the input seed that keeps kinks farthest."""
     model = model_of(name, torch.float64)
-    kinks = {seed: smallest_kink(model, uniform(seed, (BATCH, *record["input"]))) for seed in INPUT_SEEDS}
+    shape = (record.get("batch", BATCH), *record["input"])
+    kinks = {seed: smallest_kink(model, uniform(seed, shape)) for seed in INPUT_SEEDS}
     seed = max(kinks, key=kinks.get)
-    return record | {"input_seed": seed, "smallest_kink": kinks[seed]}
+    return record | {"input_seed": seed, "smallest_kink": kinks[seed] if math.isfinite(kinks[seed]) else None}
 
 
 def gradient_record(single, double):
