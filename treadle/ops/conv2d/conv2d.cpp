@@ -3,31 +3,12 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/conv2d/conv2d_cost.h"
+#include "treadle/ops/conv2d/conv2d_shape.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/window_reference.h"
 
 namespace treadle {
 namespace {
-
-void require_sound(const char* op, const Conv2dOptions& o) {
-  auto between = [](int64_t least, Pair pair) {
-    return std::min(pair.height, pair.width) >= least && std::max(pair.height, pair.width) <= kMostGeometry;
-  };
-  require<ShapeError>(between(1, o.stride), "{}: stride [{}, {}] must be from 1 to {}", op, o.stride.height,
-                      o.stride.width, kMostGeometry);
-  require<ShapeError>(between(1, o.dilation), "{}: dilation [{}, {}] must be from 1 to {}", op,
-                      o.dilation.height, o.dilation.width, kMostGeometry);
-  require<ShapeError>(between(1, o.groups), "{}: groups must be from 1 to {}, not {}", op, kMostGeometry,
-                      o.groups);
-  require<ShapeError>(
-      between(0, {o.padding.top, o.padding.left}) && between(0, {o.padding.bottom, o.padding.right}),
-      "{}: padding [{}, {}, {}, {}] must be from 0 to {}", op, o.padding.top, o.padding.left,
-      o.padding.bottom, o.padding.right, kMostGeometry);
-}
-
-void require_rank4(const char* op, const char* name, const Shape& shape) {
-  require<ShapeError>(shape.rank() == 4, "{}: {} has shape {}, expected 4 axes", op, name, shape);
-}
 
 int64_t positions_h(int64_t H, int64_t R, const Conv2dOptions& o) {
   return window_positions(H, o.padding.top, o.padding.bottom, R, o.stride.height, o.dilation.height);
@@ -53,10 +34,6 @@ Shape output_shape(const char* op, const Shape& x, const Shape& w, const Conv2dO
                       "{}: the window of w {} does not fit into x {} with padding [{}, {}, {}, {}]", op, w, x,
                       o.padding.top, o.padding.left, o.padding.bottom, o.padding.right);
   return y;
-}
-
-TensorSpec image_spec(const Shape& shape, bool channels_last, DType dtype) {
-  return {shape, channels_last ? channels_last_strides(shape) : contiguous_strides(shape), dtype, true};
 }
 
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {

@@ -20,6 +20,16 @@ struct Conv2dOptions {
   }
 };
 
+struct ConvTranspose2dOptions : Conv2dOptions {
+  Pair output_padding = 0;
+  template <class Field>
+  static void describe(Field& field) {
+    Conv2dOptions::describe(field);
+    field("output_padding", &ConvTranspose2dOptions::output_padding,
+          "places more below and on the right: height, width; less than the stride");
+  }
+};
+
 struct Conv2dInputGradientOptions : Conv2dOptions {
   Pair input_size = 1;
   bool channels_last = false;

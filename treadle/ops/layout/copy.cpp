@@ -138,11 +138,15 @@ Tensor to_channels_last(const Tensor& x) {
   return is_channels_last(x.shape(), x.strides()) ? x : copy(x, "channels_last");
 }
 
-void copy_into(const Tensor& target, const Tensor& source) {
+const Op& copy_into_op() {
   static const Op& op = op_named("copy_into");
+  return op;
+}
+
+void copy_into(const Tensor& target, const Tensor& source) {
   require_defined("copy_into", target, 1);
   require_defined("copy_into", source, 2);
-  apply_in_place(op, {target, may_overlap(target, source) ? clone(source) : source});
+  apply_in_place(copy_into_op(), {target, may_overlap(target, source) ? clone(source) : source});
 }
 
 Tensor to(const Tensor& x, DType dtype) { return cast(x, dtype); }

@@ -22,6 +22,8 @@ TREADLE_API const Op& copy_op();
 /// DTypeError when the dtypes differ, ValueError for a target that holds an element twice, as an expanded
 /// one.
 TREADLE_API void copy_into(const Tensor& target, const Tensor& source);
+/// The op itself.
+TREADLE_API const Op& copy_into_op();
 
 /// x on a device; x itself when it is there. Keeps a layout without gaps. The gradient goes back to x's
 /// device. Throws DeviceAbsent.

@@ -399,4 +399,24 @@ Tensor expand(const Tensor& x, const Shape& shape) {
   return apply(op, {x}, Attributes::of(ExpandOptions{shape}))[0];
 }
 
+Tensor pixel_shuffle(const Tensor& x, int64_t factor) {
+  require_defined("pixel_shuffle", x, 1);
+  const int64_t r = factor;
+  require<ShapeError>(x.rank() == 4 && r > 0 && r < (1 << 20) && x.size(1) % (r * r) == 0,
+                      "pixel_shuffle: x has shape {}, expected [N, C·{}², H, W]", x.shape(), r);
+  const int64_t C = x.size(1) / (r * r), H = x.size(2), W = x.size(3);
+  const Tensor cut = reshape(x, {x.size(0), C, r, r, H, W});
+  return reshape(permute(cut, {0, 1, 4, 2, 5, 3}), {x.size(0), C, H * r, W * r});
+}
+
+Tensor pixel_unshuffle(const Tensor& x, int64_t factor) {
+  require_defined("pixel_unshuffle", x, 1);
+  const int64_t r = factor;
+  require<ShapeError>(x.rank() == 4 && r > 0 && r < (1 << 20) && x.size(2) % r == 0 && x.size(3) % r == 0,
+                      "pixel_unshuffle: x has shape {}, expected [N, C, H·{}, W·{}]", x.shape(), r, r);
+  const int64_t C = x.size(1), H = x.size(2) / r, W = x.size(3) / r;
+  const Tensor cut = reshape(x, {x.size(0), C, H, r, W, r});
+  return reshape(permute(cut, {0, 1, 3, 5, 2, 4}), {x.size(0), C * r * r, H, W});
+}
+
 }  // namespace treadle

@@ -30,4 +30,11 @@ TREADLE_API Tensor slice(const Tensor& x, int64_t axis, int64_t begin,
 /// when x does not broadcast to `shape`.
 TREADLE_API Tensor expand(const Tensor& x, const Shape& shape);
 
+/// Channels as places of larger images: y[n,c,h·r+i,w·r+j] = x[n,c·r²+i·r+j,h,w] for a factor r. x
+/// [N,C·r²,H,W] → y [N,C,H·r,W·r], a row-major copy. Shi et al., Real-Time Single Image and Video
+/// Super-Resolution Using an Efficient Sub-Pixel Convolutional Neural Network, 2016. Throws ShapeError.
+TREADLE_API Tensor pixel_shuffle(const Tensor& x, int64_t factor);
+/// The way back: [N,C,H·r,W·r] → [N,C·r²,H,W].
+TREADLE_API Tensor pixel_unshuffle(const Tensor& x, int64_t factor);
+
 }  // namespace treadle

@@ -3,6 +3,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/spec.h"
+#include "treadle/ops/image_spec.h"
 #include "treadle/ops/pool2d/pool2d_geometry.h"
 
 namespace treadle {
@@ -51,11 +52,6 @@ inline Pair missing_padding(const Shape& x, Pair kernel, Pair stride, const Pads
                           step.height),
           missing_padding(x[3], padding.left, padding.right, dilation.width * (kernel.width - 1) + 1,
                           step.width)};
-}
-
-/// An image in one of the two layouts.
-inline TensorSpec image_spec(const Shape& shape, bool channels_last, DType dtype) {
-  return {shape, channels_last ? channels_last_strides(shape) : contiguous_strides(shape), dtype, true};
 }
 
 }  // namespace treadle

@@ -6,8 +6,8 @@
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
+#include "treadle/ops/image_spec.h"
 #include "treadle/ops/pool2d/avg_pool2d.h"
-#include "treadle/ops/pool2d/pool2d_shape.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/resample/axis_weights.h"
 
