@@ -37,16 +37,6 @@ struct Options : BindingSettings {
   }
 };
 
-/// Throws unless the model takes the data set's images and knows its classes.
-void require_fit(const ImageDataset& test, const std::string& data, const Checkpoint& checkpoint) {
-  require<ShapeError>(test.image_shape == checkpoint.input,
-                      "images of {} have shape {}, the model expects {}", data, to_string(test.image_shape),
-                      to_string(checkpoint.input));
-  require<FormatError>(test.classes.size() == checkpoint.classes.size(),
-                       "{} has {} classes, the model was trained on {}", data, test.classes.size(),
-                       checkpoint.classes.size());
-}
-
 int run(const Options& options) {
   Device device = apply_run_settings(options);
   LoadedModel model = load_model(options.checkpoint);

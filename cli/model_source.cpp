@@ -64,4 +64,13 @@ void require_finite(const LoadedModel& model) {
                        model.file.string(), wrong);
 }
 
+void require_fit(const ImageDataset& test, const std::string& data, const Checkpoint& checkpoint) {
+  require<ShapeError>(test.image_shape == checkpoint.input,
+                      "images of {} have shape {}, the model expects {}", data, to_string(test.image_shape),
+                      to_string(checkpoint.input));
+  require<FormatError>(test.classes.size() == checkpoint.classes.size(),
+                       "{} has {} classes, the model was trained on {}", data, test.classes.size(),
+                       checkpoint.classes.size());
+}
+
 }  // namespace treadle::cli

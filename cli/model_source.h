@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "treadle/data/dataset.h"
 #include "treadle/models/model.h"
 #include "treadle/nn/module.h"
 #include "treadle/train/checkpoint.h"
@@ -27,5 +28,8 @@ ModelTask task_of(const Checkpoint& checkpoint);
 /// Throws FormatError naming file and tensor when a weight is NaN or infinite: nothing can be computed with
 /// it.
 void require_finite(const LoadedModel& model);
+
+/// Throws ShapeError or FormatError unless the model takes the data set's examples and knows its classes.
+void require_fit(const ImageDataset& test, const std::string& data, const Checkpoint& checkpoint);
 
 }  // namespace treadle::cli

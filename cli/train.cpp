@@ -102,7 +102,7 @@ class Training {
     description_ = describe();
     if (!o_.resume) take_new_folder();
     folder_->set_config(config_text(o_, device_));
-    callbacks_ = train_callbacks().make({o_, *folder_, data_});
+    callbacks_ = train_callbacks().make({o_, *folder_, data_, description_.normalization, device_});
   }
 
   void take_up() {

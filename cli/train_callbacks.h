@@ -17,6 +17,8 @@ struct TrainContext {
   const TrainOptions& options;
   const RunFolder& folder;
   const DatasetSplits& data;
+  const PixelNormalization& normalization;
+  Device device;
 };
 
 class TrainCallbacks {

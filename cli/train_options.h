@@ -27,7 +27,8 @@ struct TrainOptions : BindingSettings {
   double learning_rate = 1e-3, validation = 0;
   ScheduleOptions of_schedule = default_schedule_options();
   uint64_t seed = 0;
-  bool normalize = false, resume = false, overwrite = false, tensorboard = false, json = false, quiet = false;
+  bool normalize = false, resume = false, overwrite = false, tensorboard = false, no_plots = false,
+       json = false, quiet = false;
 
   static void describe(auto& field) {
     using O = TrainOptions;
@@ -96,6 +97,8 @@ struct TrainOptions : BindingSettings {
     field("tensorboard", &O::tensorboard,
           "Write event files for TensorBoard into the run folder: losses, figures, histograms of the "
           "parameters",
+          {.kept = Kept::renewable, .kept_later = true});
+    field("no_plots", &O::no_plots, "Draw no pictures into RUN/plots at the end",
           {.kept = Kept::renewable, .kept_later = true});
     field("config", &O::config, "Take settings from a file, such as the config.toml of another run");
     field("set", &O::set,

@@ -26,7 +26,7 @@ TRAIN_KEYS = {
 
 class Usage(TrainingTest):
     def test_every_command_has_help_with_an_example(self):
-        for command in "train eval predict summary info ops datasets models bench".split():
+        for command in "train eval predict plot summary info ops datasets models bench".split():
             result = run(command, "--help")
             self.assertEqual(result.returncode, 0, command)
             self.assertIn("Example: treadle " + command, result.stdout)
@@ -107,7 +107,7 @@ class Training(TrainingTest):
         self.assertEqual(len(report["losses"]), 6 * 8)
         self.assertGreater(report["test_accuracy"], 0.9)
         names = sorted(path.name for path in (self.folder / "run").iterdir())
-        self.assertEqual(names, ["config.toml", "last.safetensors", "metrics.csv", "metrics.jsonl", "test_figures.json"])
+        self.assertEqual(names, ["config.toml", "last.safetensors", "metrics.csv", "metrics.jsonl", "plots", "test_figures.json"])
         lines = (self.folder / "run/metrics.jsonl").read_text().splitlines()
         self.assertEqual([json.loads(line)["epoch"] for line in lines], [1, 2, 3, 4, 5, 6])
 

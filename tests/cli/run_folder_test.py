@@ -23,8 +23,8 @@ FILES = ["config.toml", "last.safetensors", "metrics.csv", "metrics.jsonl", "tes
 
 
 def contents(folder):
-    """Every file of a folder with its bytes and the time of its last change."""
-    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+    """Every file of a folder, but of those in it, with its bytes and the time of its last change."""
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir() if path.is_file()}
 
 
 class RunFolderTest(TrainingTest):

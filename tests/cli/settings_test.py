@@ -17,7 +17,7 @@ CHOSEN = {
     "warm_up_steps": 2, "milestones": [3, 5], "gamma": 0.25, "patience": 2,
     "seed": 7, "limit_batches": 3, "steps": 5, "validation": 0.25, "test": "last", "engine": "own", "variant": ["matmul=loop", "relu=loop"],
     "threads": 1, "deterministic": True, "eager": True, "keep_subnormals": True, "device": "cpu", "preset": "baseline",
-    "early_stop": 3, "tensorboard": True, "checkpoint_every": "2",
+    "early_stop": 3, "tensorboard": True, "no_plots": True, "checkpoint_every": "2",
 }  # fmt: skip
 
 

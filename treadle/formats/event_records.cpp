@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "treadle/formats/image_codecs.h"
 #include "treadle/formats/protobuf_message.h"
 
 namespace treadle {
@@ -139,7 +138,7 @@ void EventRecords::scalar(int64_t step, std::string_view tag, double value) {
 }
 
 void EventRecords::image(int64_t step, std::string_view tag, const Image& image) {
-  const std::vector<std::byte> png = encode_png(image);
+  const std::vector<std::byte> png = png_bytes(image);
   ProtobufMessage picture;
   picture.integer(field::height, image.height);
   picture.integer(field::width, image.width);

@@ -41,9 +41,13 @@ Image parse_image(std::span<const std::byte> bytes, std::string_view name, int64
 
 Image load_image(const std::filesystem::path& path) { return parse_image(read_file(path), path.string()); }
 
-void save_png(const std::filesystem::path& path, const Image& image) {
+std::vector<std::byte> png_bytes(const Image& image) {
   check_image(image);
-  std::vector<std::byte> bytes = encode_png(image);
+  return encode_png(image);
+}
+
+void save_png(const std::filesystem::path& path, const Image& image) {
+  std::vector<std::byte> bytes = png_bytes(image);
   write_file_atomically(path, [&](FileWriter& writer) { writer.write(bytes); });
 }
 

@@ -41,6 +41,9 @@ TREADLE_API Image parse_image(std::span<const std::byte> bytes, std::string_view
 /// Writes an image of 1 or 3 channels atomically (see write_file_atomically). Throws FileError, ValueError.
 TREADLE_API void save_png(const std::filesystem::path& path, const Image& image);
 
+/// The same in memory.
+TREADLE_API std::vector<std::byte> png_bytes(const Image& image);
+
 /// Luma of ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B, with Pillow's rounding. A grey image is returned as it
 /// is. Throws ValueError.
 TREADLE_API Image to_grey(const Image& image);

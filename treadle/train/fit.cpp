@@ -98,7 +98,7 @@ class Loop {
   void begin() {
     FitStart start{task_.model,         options_.epochs,    steps_in_epoch_,
                    result_.epochs_done, result_.steps_done, {}};
-    if (options_.folder && options_.resume) start.earlier = options_.folder->earlier_epochs();
+    if (options_.folder && options_.resume) start.earlier = RunFolder::epochs_in(options_.folder->path());
     tell([&](Callback& callback) { callback.begin_fit(start); });
   }
 

@@ -153,9 +153,9 @@ RunFolder::~RunFolder() {
   if (made_) ::rmdir(path_.c_str());  // fails where there is anything to keep
 }
 
-std::vector<EpochFigures> RunFolder::earlier_epochs() const {
+std::vector<EpochFigures> RunFolder::epochs_in(const fs::path& path) {
   std::vector<EpochFigures> epochs;
-  for (const std::string& line : lines_of(text_of(path_ / kMetrics)))
+  for (const std::string& line : lines_of(text_of(path / kMetrics)))
     if (auto figures = read_figures(line)) epochs.push_back(std::move(*figures));
   return epochs;
 }

@@ -29,6 +29,9 @@ class TREADLE_API RunFolder {
   /// says that its run has one, else last.safetensors. Throws FileError, FormatError.
   static std::filesystem::path model_file(const std::filesystem::path& path);
 
+  /// The figures of the finished epochs of a run, from its metrics.jsonl; none where that is absent.
+  static std::vector<EpochFigures> epochs_in(const std::filesystem::path& path);
+
   /// Makes the folder where it is absent, and keeps other processes out while the object lives. Throws
   /// FileError when another one has it (names process, machine and time), or when it cannot be made or
   /// written to.
@@ -41,8 +44,6 @@ class TREADLE_API RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// The figures of its finished epochs, from metrics.jsonl.
-  std::vector<EpochFigures> earlier_epochs() const;
   std::filesystem::path last_file() const;
   std::filesystem::path best_file() const;
   /// The text of config.toml, which follows the name of the run there. The first save() writes it, and
