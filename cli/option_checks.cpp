@@ -71,6 +71,15 @@ OptionCheck positive_number() {
   return number_that([](double value) { return value > 0; }, "a number above 0", "");
 }
 
+double number_in(const std::string& text) { return parsed<double>(text).value(); }
+
+OptionCheck or_nothing(OptionCheck check) {
+  check.fault = [fault = std::move(check.fault)](std::string& text) {
+    return text.empty() ? std::string() : fault(text);
+  };
+  return check;
+}
+
 OptionCheck one_of(std::vector<std::string> names) {
   std::string shown = "{" + joined_names(names) + "}";
   return {[names = std::move(names)](std::string& text) {

@@ -22,6 +22,10 @@ OptionCheck number_from(double least);
 OptionCheck number_between(double least, double most);
 /// A finite number above 0.
 OptionCheck positive_number();
+/// Of a text that one of these accepts.
+double number_in(const std::string& text);
+/// Nothing, or what the other takes.
+OptionCheck or_nothing(OptionCheck check);
 /// One of `names`; the message suggests the nearest.
 OptionCheck one_of(std::vector<std::string> names);
 

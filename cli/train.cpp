@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include "cli/format.h"
 #include "cli/given_settings.h"
@@ -98,7 +99,8 @@ class Training {
     default_generator().set_seed(o_.seed);
     model_ = make_model(o_.model, {data_.train.image_shape, int64_t(data_.train.classes.size())}, o_.seed);
     model_->to(device_);
-    optimizer_ = make_optimizer(o_.optimizer, model_->named_parameters(), o_.learning_rate);
+    optimizer_ = optimizer_of(o_, model_->named_parameters());
+    if (o_.ema > 0) average_.emplace(*model_, o_.ema);
     description_ = describe();
     if (!o_.resume) take_new_folder();
     folder_->set_config(config_text(o_, device_));
@@ -189,7 +191,7 @@ class Training {
   }
 
   Schedule schedule() const {
-    BatchSampler sampler(data_.train.size(), o_.batch_size, o_.seed);
+    BatchSampler sampler(data_.train.size(), examples_per_step(), o_.seed);
     int64_t in_epoch = sampler.batches_per_epoch();
     if (o_.limit_batches > 0) in_epoch = std::min(in_epoch, o_.limit_batches);
     int64_t steps = in_epoch * o_.epochs;
@@ -197,10 +199,14 @@ class Training {
     return schedule_of(o_, steps, in_epoch);
   }
 
+  int64_t examples_per_step() const { return o_.batch_size * o_.accumulate; }
+
   ClassifierOptions fit_options(std::stop_token stop) {
     ClassifierOptions fit;
     fit.epochs = o_.epochs;
-    fit.batch_size = o_.batch_size;
+    fit.batch_size = examples_per_step();
+    fit.step = {.parts = o_.accumulate, .clip_norm = o_.clip_norm};
+    fit.average = average_ ? &*average_ : nullptr;
     fit.seed = o_.seed;
     fit.device = device_;
     fit.limit_batches = o_.limit_batches;
@@ -232,6 +238,7 @@ class Training {
   std::string fingerprint_;
   std::shared_ptr<Module> model_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::optional<WeightAverage> average_;
 };
 
 int run(const TrainOptions& options, const IsGiven& is_given) { return Training(is_given, options).run(); }

@@ -61,6 +61,12 @@ void apply_preset(const IsGiven& is_given, TrainOptions& options) {
   }
 }
 
+std::unique_ptr<Optimizer> optimizer_of(const TrainOptions& o, std::vector<NamedTensor> parameters) {
+  OptimizerSettings settings{.decay_vectors = !o.decay_matrices_only};
+  if (!o.weight_decay.empty()) settings.options["weight_decay"] = number_in(o.weight_decay);
+  return make_optimizer(o.optimizer, std::move(parameters), o.learning_rate, settings);
+}
+
 Schedule schedule_of(const TrainOptions& o, int64_t total_steps, int64_t steps_per_epoch) {
   return schedule_with(o.schedule, o.learning_rate, {total_steps, steps_per_epoch, o.warm_up_steps},
                        o.of_schedule);
@@ -75,6 +81,7 @@ void check(const TrainOptions& o) {
                       "--early-stop needs --validation: the test images choose nothing");
   require<ValueError>(!o.overwrite || !o.out.empty(),
                       "--overwrite needs --out: without it a new run gets a folder of its own");
+  optimizer_of(o, {});
   require<ValueError>(!schedule_of(o, 1, 1).follows_figure() || o.validation > 0,
                       "--schedule {} needs --validation: it follows a figure of that part", o.schedule);
 }

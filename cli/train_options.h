@@ -23,7 +23,11 @@ struct TrainOptions : BindingSettings {
                      config;
   std::vector<std::string> set;
   std::string test = "each", checkpoint_every = "300s";
-  int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0, early_stop = 0;
+  int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0, accumulate = 1,
+          early_stop = 0;
+  std::string weight_decay;  ///< empty: that of the optimizer
+  double clip_norm = 0, ema = 0;
+  bool decay_matrices_only = false;
   double learning_rate = 1e-3, validation = 0;
   ScheduleOptions of_schedule = default_schedule_options();
   uint64_t seed = 0;
@@ -58,10 +62,27 @@ struct TrainOptions : BindingSettings {
     describe_schedule_options(field, &O::of_schedule);
     field("warm_up_steps", &O::warm_up_steps, "Steps in which the learning rate rises before any schedule",
           {.check = whole_number(0), .kept = Kept::fixed, .kept_later = true});
+    describe_step(field);
     field("preset", &O::preset, "A named recipe: " + preset_names(),
           {.kept = Kept::fixed, .kept_later = true});
     field("normalize", &O::normalize, "Subtract the mean of the training pixels, divide by their deviation",
           {.kept = Kept::fixed});
+  }
+
+  static void describe_step(auto& field) {
+    using O = TrainOptions;
+    field("weight_decay", &O::weight_decay, "Weight decay of the optimizer, in place of its own",
+          {.check = or_nothing(number_from(0)), .kept = Kept::fixed, .kept_later = true});
+    field("decay_matrices_only", &O::decay_matrices_only,
+          "No weight decay for parameters of one axis: biases, weights of normalisations",
+          {.kept = Kept::fixed, .kept_later = true});
+    field("clip_norm", &O::clip_norm, "Bound of the norm of all gradients together; 0: none",
+          {.check = number_from(0), .kept = Kept::fixed, .kept_later = true});
+    field("ema", &O::ema,
+          "Evaluate and save a moving average of the weights, of which each step keeps this share; 0: none",
+          {.check = number_between(0, 0.999999), .kept = Kept::fixed, .kept_later = true});
+    field("accumulate", &O::accumulate, "Batches whose gradients are added up for one step",
+          {.check = whole_number(1, 1 << 16), .kept = Kept::fixed, .kept_later = true});
   }
 
   static void describe_limits(auto& field) {
@@ -111,6 +132,9 @@ struct TrainOptions : BindingSettings {
 
 /// Sets what the preset says and the user did not give. Throws ValueError when the model has no such preset.
 void apply_preset(const IsGiven& is_given, TrainOptions& options);
+
+/// With the names and values that options say. Throws ValueError for a decay of an optimizer that has none.
+std::unique_ptr<Optimizer> optimizer_of(const TrainOptions& options, std::vector<NamedTensor> parameters);
 
 /// Of the learning rate, in a run of so many steps and steps per epoch.
 Schedule schedule_of(const TrainOptions& options, int64_t total_steps, int64_t steps_per_epoch);

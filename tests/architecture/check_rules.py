@@ -22,6 +22,7 @@ CHECKED = ["treadle", "cli"]
 # Users' names of rules are options of the program and may be any word elsewhere.
 PRESET_FREE = (HOME, "treadle/compile/", "treadle/train/")
 PRESETS = re.compile(r"\.presets = \{(.*?)\.examples", re.DOTALL)
+GROUPED = re.compile(r'declare_grouped_rule<\w+>\("(\w+)"')
 PRESET = re.compile(r'\{"(\w+)"')
 OP = re.compile(r"kName =(.*?);", re.DOTALL)
 NAME = re.compile(r'"(\w+)"')
@@ -42,6 +43,7 @@ def names_of(root):
     for path in filter(room_of, rule.source_files(root, [HOME])):
         text = rule.text_of(root / path)
         presets |= {name: room_of(path) for block in PRESETS.findall(text) for name in PRESET.findall(block)}
+        presets |= {name: room_of(path) for name in GROUPED.findall(text)}
         for name in (name for names in OP.findall(text) for name in NAME.findall(names)):
             ops |= {one: room_of(path) for one in (name, f"{name}_all", f"linear_{name}")}
     return presets, ops
@@ -79,6 +81,8 @@ SELF_TEST = {
     "treadle/optim/lion/lion.cpp": ('#include "treadle/optim/lion/lion.h"\n.presets = {{"lion"}, {"big", {}}}, .examples', 0),
     "treadle/optim/yogi/yogi.h": ('#include "treadle/core/tensor.h"', 1),
     "treadle/optim/yogi/yogi.cpp": ('#include "treadle/optim/lion/lion.h"', 1),
+    "treadle/optim/shampoo/shampoo.cpp": ('declare_grouped_rule<ShampooOptions>("shampoo", groups);', 0),
+    "treadle/optim/clip.cpp": ('if (name == "shampoo") return;', 1),
     "treadle/optim/optimizer.cpp": ('if (name == "big") return;', 1),
     "treadle/train/fit.cpp": ('make_optimizer("lion")', 1),
     "treadle/models/mlp.cpp": ('recipe.optimizer = "lion";', 0),

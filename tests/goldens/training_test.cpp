@@ -1,7 +1,10 @@
-/// What is done to gradients beside the optimiser's step, as training.json holds it.
+/// What is done to gradients and weights beside the optimiser's step, as training.json holds it.
 #include "tests/goldens/golden_files.h"
 #include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/copy.h"
 #include "treadle/optim/clip_gradients.h"
+#include "treadle/optim/muon/muon.h"
+#include "treadle/optim/weight_average.h"
 
 namespace treadle::goldens {
 namespace {
@@ -19,14 +22,17 @@ std::vector<Tensor> clipped_parameters(DType dtype) {
   return parameters;
 }
 
-void expect_gradients(const std::vector<Tensor>& parameters, const Json& record, DType dtype) {
-  const double scale = dtype == DType::f64 ? 0x1p-29 : 1;
-  for (size_t k = 0; k < parameters.size(); ++k) {
-    const auto found = measures(parameters[k].grad());
-    for (size_t i = 0; i < found.size(); ++i)
-      EXPECT_NEAR(found[i], record["gradients"][k][i], scale * tolerance(kTerms, record["gradients"][k][0]))
-          << record["bound"] << ' ' << name_of(dtype) << " parameter " << k << " measure " << i;
-  }
+void expect_tensor(const Tensor& tensor, const Json& record, const std::string& what) {
+  const double scale = tensor.dtype() == DType::f64 ? 0x1p-29 : 1;
+  const auto found = measures(tensor);
+  for (size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], record[i], scale * tolerance(kTerms, record[0]))
+        << what << ' ' << name_of(tensor.dtype()) << " measure " << i;
+}
+
+void expect_gradients(const std::vector<Tensor>& parameters, const Json& record) {
+  for (size_t k = 0; k < parameters.size(); ++k)
+    expect_tensor(parameters[k].grad(), record["gradients"][k], record["bound"].dump());
 }
 
 TEST(ClipGradients, NormEqualsPyTorch) {
@@ -37,7 +43,7 @@ TEST(ClipGradients, NormEqualsPyTorch) {
       EXPECT_EQ(norm.dtype(), dtype);
       EXPECT_NEAR(norm.item(), record["norm"],
                   (dtype == DType::f64 ? 0x1p-29 : 1) * tolerance(kTerms, record["norm"]));
-      expect_gradients(parameters, record, dtype);
+      expect_gradients(parameters, record);
     }
 }
 
@@ -46,7 +52,53 @@ TEST(ClipGradients, ValuesEqualPyTorch) {
     for (const Json& record : contents("training")["clip_values"]) {
       const auto parameters = clipped_parameters(dtype);
       clip_gradient_values(parameters, record["bound"]);
-      expect_gradients(parameters, record, dtype);
+      expect_gradients(parameters, record);
+    }
+}
+
+struct Values : Module {
+  Tensor a = register_parameter("a", signed_tensor(6100, {3, 67}));
+  Tensor b = register_parameter("b", signed_tensor(6101, {5}));
+  std::string describe() const override { return "Values"; }
+};
+
+TEST(WeightAverage, EqualsPyTorch) {
+  const Json& golden = contents("training")["average"];
+  for (DType dtype : {DType::f32, DType::f64}) {
+    Values values;
+    values.to(dtype);
+    WeightAverage average(values, golden["decay"]);
+    for (uint32_t t = 1; t <= golden["steps"].size(); ++t) {
+      copy_into(values.a.detach(), cast(signed_tensor(6100 + 2 * t, {3, 67}), dtype));
+      copy_into(values.b.detach(), cast(signed_tensor(6101 + 2 * t, {5}), dtype));
+      average.update();
+      for (size_t k = 0; k < 2; ++k)
+        expect_tensor(average.shadows()[k].tensor, golden["steps"][t - 1][k], std::to_string(t));
+    }
+  }
+}
+
+MuonOptions muon_options(const Json& record) {
+  MuonOptions o;
+  o.scale = record["adjust_lr_fn"];
+  o.momentum = record.value("momentum", o.momentum),
+  o.weight_decay = record.value("weight_decay", o.weight_decay);
+  o.iterations = record.value("ns_steps", o.iterations), o.epsilon = record.value("eps", o.epsilon);
+  o.nesterov = record.value("nesterov", o.nesterov);
+  return o;
+}
+
+TEST(Muon, EqualsPyTorch) {
+  for (const Json& record : contents("training")["muon"])
+    for (DType dtype : {DType::f32, DType::f64}) {
+      const Shape shape{record["shape"][0].get<int64_t>(), record["shape"][1].get<int64_t>()};
+      Tensor p = cast(signed_tensor(6200, shape), dtype).set_requires_grad();
+      Optimizer optimizer({{{{"p", p}}, update_by_muon(muon_options(record["options"]))}}, record["rate"]);
+      for (uint32_t t = 0; t < record["steps"].size(); ++t) {
+        p.set_grad(cast(signed_tensor(6201 + t, shape), dtype));
+        optimizer.step();
+        expect_tensor(p, record["steps"][t], record["options"].dump());
+      }
     }
 }
 

@@ -244,6 +244,12 @@ void Optimizer::record_batches(Recording& recording, const std::vector<Batch>& b
   }
 }
 
+std::vector<Tensor> Optimizer::parameters() const {
+  std::vector<Tensor> all;
+  for (const Parameter& parameter : parameters_) all.push_back(parameter.tensor);
+  return all;
+}
+
 void Optimizer::zero_grad() {
   for (Parameter& parameter : parameters_) parameter.tensor.set_grad({});
 }

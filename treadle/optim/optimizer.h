@@ -32,6 +32,8 @@ class TREADLE_API Optimizer {
   /// One update of every parameter that has a gradient. A step that fails before it has updated anything is
   /// not counted.
   void step();
+  /// Of all groups.
+  std::vector<Tensor> parameters() const;
   /// Drops all gradients.
   void zero_grad();
 

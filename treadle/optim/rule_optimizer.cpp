@@ -12,6 +12,11 @@ std::vector<Rule>& detail::mutable_rules() {
   return all;
 }
 
+std::vector<GroupedRule>& detail::mutable_grouped_rules() {
+  static std::vector<GroupedRule> all;
+  return all;
+}
+
 const std::vector<Rule>& known_rules() {
   registry();
   return detail::mutable_rules();
@@ -85,24 +90,55 @@ std::vector<ParameterGroup> decay_matrices_only(const std::vector<NamedTensor>& 
   return groups;
 }
 
+namespace {
+
+const std::vector<GroupedRule>& known_grouped_rules() {
+  registry();
+  return detail::mutable_grouped_rules();
+}
+
+/// A rule with the options that the name stands for; null where it is no name of one.
+std::pair<const Rule*, Attributes> find_preset(const std::string& name) {
+  for (const Rule& rule : known_rules())
+    for (const NamedOptions& preset : rule.presets)
+      if (preset.name == name) return {&rule, preset.options};
+  return {};
+}
+
+/// For the name of a grouped rule; else throws.
+std::vector<ParameterGroup> groups_called(const std::string& name, const std::vector<NamedTensor>& parameters,
+                                          const OptimizerSettings& settings) {
+  for (const GroupedRule& rule : known_grouped_rules())
+    if (rule.name == name)
+      return rule.groups(parameters, rule.options->make(settings.options), settings.decay_vectors);
+  throw ValueError(unknown_name("no optimizer is called", name, known_optimizers()));
+}
+
+}  // namespace
+
 std::vector<std::string> known_optimizers() {
   std::vector<std::string> names;
   for (const Rule& rule : known_rules())
     for (const NamedOptions& preset : rule.presets) names.push_back(preset.name);
+  for (const GroupedRule& rule : known_grouped_rules()) names.push_back(rule.name);
   return names;
+}
+
+std::shared_ptr<const UpdateRule> update_called(const std::string& name,
+                                                const std::map<std::string, OptionValue>& others) {
+  const auto [rule, options] = find_preset(name);
+  if (!rule) throw ValueError(unknown_name("no rule is called", name, known_optimizers()));
+  return update_by(*rule, with(*rule->options, options, others));
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const std::string& name, std::vector<NamedTensor> parameters,
                                           double learning_rate, const OptimizerSettings& settings) {
-  for (const Rule& rule : known_rules())
-    for (const NamedOptions& preset : rule.presets)
-      if (preset.name == name) {
-        const Attributes options = with(*rule.options, preset.options, settings.options);
-        if (settings.decay_vectors)
-          return std::make_unique<RuleOptimizer>(std::move(parameters), learning_rate, rule, options);
-        return std::make_unique<Optimizer>(decay_matrices_only(parameters, rule, options), learning_rate);
-      }
-  throw ValueError(unknown_name("no optimizer is called", name, known_optimizers()));
+  const auto [rule, preset] = find_preset(name);
+  if (!rule) return std::make_unique<Optimizer>(groups_called(name, parameters, settings), learning_rate);
+  const Attributes options = with(*rule->options, preset, settings.options);
+  if (settings.decay_vectors)
+    return std::make_unique<RuleOptimizer>(std::move(parameters), learning_rate, *rule, options);
+  return std::make_unique<Optimizer>(decay_matrices_only(parameters, *rule, options), learning_rate);
 }
 
 }  // namespace treadle

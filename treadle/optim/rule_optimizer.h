@@ -2,6 +2,7 @@
 #pragma once  // public
 
 #include <functional>
+#include <map>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -56,6 +57,11 @@ std::shared_ptr<const UpdateRule> update_by(const Options& options) {
   return update_by(rule_of(typeid(Options)), Attributes::of(options));
 }
 
+/// By one of the names that rules have for their options, with other values of some. Throws ValueError for
+/// names that there are not.
+TREADLE_API std::shared_ptr<const UpdateRule> update_called(
+    const std::string& name, const std::map<std::string, OptionValue>& others = {});
+
 /// Two groups with these options: parameters of two axes or more, and the others, biases and the weights of
 /// normalisations, without weight decay. Throws ValueError for a rule that has no option of that name.
 TREADLE_API std::vector<ParameterGroup> decay_matrices_only(const std::vector<NamedTensor>& parameters,
@@ -84,9 +90,19 @@ class OptimizerWith final : public RuleOptimizer {
                       Attributes::of(options)) {}
 };
 
+/// A rule that looks at more than single elements, as groups that it makes of a model's parameters.
+struct GroupedRule {
+  std::string name;  ///< by which users ask for it
+  const OptionsSchema* options;
+  std::function<std::vector<ParameterGroup>(const std::vector<NamedTensor>& parameters,
+                                            const Attributes& options, bool decay_vectors)>
+      groups;
+};
+
 namespace detail {
 /// Filled by the generated register_everything().
 std::vector<Rule>& mutable_rules();
+std::vector<GroupedRule>& mutable_grouped_rules();
 }  // namespace detail
 
 }  // namespace treadle

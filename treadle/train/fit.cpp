@@ -22,6 +22,9 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+/// In a checkpoint of a run with an average, before the names of the weights that are trained.
+constexpr std::string_view kTrained = "trained.";
+
 std::vector<NamedTensor> copies_of(const std::vector<NamedTensor>& tensors) {
   std::vector<NamedTensor> copies;
   for (auto& [name, tensor] : tensors) copies.push_back({name, clone(tensor.detach())});
@@ -35,6 +38,7 @@ class Loop {
       : task_(task),
         options_(options),
         schedule_(task.schedule),
+        average_(options.average),
         step_([&task](std::span<const Tensor> batch) { return std::vector{task.step(batch)}; }),
         sampler_(task.examples.size(), options.batch_size, options.seed),
         steps_in_epoch_(options.limit_batches > 0
@@ -63,6 +67,7 @@ class Loop {
       task_.optimizer.load_state(from.optimizer_state);
       sampler_.restore(from.sampler);
       schedule_.set_kept(from.progress.schedule);
+      if (average_) restore_average(from.optimizer_state);
     } catch (const std::exception& error) {
       throw FormatError(fmt::format("the checkpoint to resume does not fit: {}", error.what()));
     }
@@ -76,6 +81,15 @@ class Loop {
                          "the checkpoint to resume says step {} of epoch {}, with {} steps per epoch",
                          from.step, from.epoch + 1, steps_in_epoch_);
     restore_progress(from);
+  }
+
+  /// The file's parameters are the average; the weights that are trained stand beside the optimizer's state.
+  void restore_average(const std::vector<NamedTensor>& state) {
+    std::vector<NamedTensor> trained;
+    for (const auto& [name, tensor] : state)
+      if (name.starts_with(kTrained)) trained.push_back({name.substr(kTrained.size()), tensor});
+    average_->load_shadows(trained);
+    average_->swap();
   }
 
   void restore_progress(Checkpoint from) {
@@ -165,6 +179,7 @@ class Loop {
 
   /// The part's name is for the message when a figure is not finite.
   Metrics measure(const Measure& part, const char* part_name) {
+    const AveragedWeights averaged(average_);
     Metrics metrics = part(options_.stop);
     for (const auto& [name, value] : metrics.values)
       require<TrainingError>(std::isfinite(value),
@@ -211,13 +226,16 @@ class Loop {
     if (!report.best) return;
     progress_.best_epoch = report.epoch;
     progress_.best_score = score;
+    const AveragedWeights averaged(average_);
     best_parameters_ = copies_of(task_.model.state_dict());
     result_.validation = report.validation;
     result_.test = report.test;
   }
 
-  /// The model takes the best weights, and what was not evaluated with the weights it has now is evaluated.
+  /// The model takes the best weights or the average, and what was not evaluated with the weights it has now
+  /// is evaluated.
   void conclude() {
+    if (average_) std::exchange(average_, nullptr)->swap();
     if (progress_.best_epoch > 0) task_.model.load_state_dict(best_parameters_);
     if (validates() && result_.validation.empty()) result_.validation = measure(task_.validate, "validation");
     if (task_.test && result_.test.empty()) result_.test = measure(task_.test, "test");
@@ -236,6 +254,7 @@ class Loop {
   }
 
   void save(bool best) {
+    const AveragedWeights averaged(average_);
     std::string wrong = find_non_finite(task_.model.state_dict());
     require<TrainingError>(wrong.empty(),
                            "{} after step {} (epoch {}); training stopped and saved nothing more. A lower "
@@ -248,6 +267,9 @@ class Loop {
     checkpoint.step = result_.steps_done;
     checkpoint.parameters = task_.model.state_dict();
     checkpoint.optimizer_state = task_.optimizer.state();
+    if (average_)
+      for (const auto& [name, trained] : average_->shadows())
+        checkpoint.optimizer_state.push_back({std::string(kTrained) + name, trained});
     checkpoint.sampler = sampler_.state();
     checkpoint.random = default_generator();
     checkpoint.progress = progress_;
@@ -259,6 +281,7 @@ class Loop {
   const FitTask& task_;
   const FitOptions& options_;
   Schedule schedule_;
+  WeightAverage* average_;  ///< null once the model has it for good
   CompiledFunction step_;
   BatchSampler sampler_;
   int64_t steps_in_epoch_, step_in_epoch_ = 0;
@@ -270,17 +293,6 @@ class Loop {
 };
 
 }  // namespace
-
-std::function<Tensor(std::span<const Tensor>)> training_step(
-    Optimizer& optimizer, std::function<Tensor(std::span<const Tensor> batch)> loss) {
-  return [&optimizer, loss = std::move(loss)](std::span<const Tensor> batch) {
-    optimizer.zero_grad();
-    Tensor value = loss(batch);
-    value.backward();
-    optimizer.step();
-    return value;
-  };
-}
 
 FitResult fit(const FitTask& task, const FitOptions& options) { return Loop(task, options).run(); }
 

@@ -11,6 +11,7 @@
 #include "treadle/nn/module.h"
 #include "treadle/optim/optimizer.h"
 #include "treadle/optim/schedule.h"
+#include "treadle/optim/weight_average.h"
 #include "treadle/train/callback.h"
 #include "treadle/train/checkpoint.h"
 #include "treadle/train/run_folder.h"
@@ -35,17 +36,14 @@ struct FitTask {
   Optimizer& optimizer;
   const Schedule& schedule;  ///< of the learning rate; may follow the figure best_by
   const Examples& examples;
-  /// One step on a batch: gradients and update; gives the mean loss of its examples. fit() compiles it.
+  /// One step on a batch, mostly a training_step(): gradients and update; gives the mean loss of its
+  /// examples. fit() compiles it.
   std::function<Tensor(std::span<const Tensor> batch)> step = {};
   Measure validate = {};          ///< on a part that chooses the best epoch; absent: the last epoch counts
   Measure test = {};              ///< chooses nothing; may be absent
   std::string best_by = "loss";   ///< the figure of validate() that decides
   bool higher_is_better = false;  ///< whether a larger one is better
 };
-
-/// The usual step: drops gradients, takes those of loss(batch), and updates.
-TREADLE_API std::function<Tensor(std::span<const Tensor>)> training_step(
-    Optimizer& optimizer, std::function<Tensor(std::span<const Tensor> batch)> loss);
 
 /// How often a run is saved between the ends of its epochs, whatever comes first; 0: not by that measure.
 struct SaveInterval {
@@ -63,6 +61,9 @@ struct FitOptions {
   /// Whether the test is made after the last epoch only. It chooses nothing either way.
   bool test_last_only = false;
   SaveInterval save_every;
+  /// The average that the step updates: evaluated, saved and at the end left in the model in place of the
+  /// weights. It must outlive the call.
+  WeightAverage* average = nullptr;
   /// Where checkpoints and metrics go; null: nothing is saved. It must outlive the call.
   RunFolder* folder = nullptr;
   /// Model name and the like: what checkpoints say besides the state.

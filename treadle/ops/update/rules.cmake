@@ -1,8 +1,12 @@
-# Writes, for each rule of optimizers (optim/NAME), its variants on the cpu and its kernels. Families have templates of both; here
+# Writes, for each rule of optimizers (optim/NAME) that steps from element to element, its variants on the cpu and its kernels. Families have templates of both; here
 # they meet the rule, which names no device.
 set(generated ${CMAKE_BINARY_DIR}/generated/treadle/ops/update)
 rules_in(rules ${PROJECT_SOURCE_DIR}/treadle)
 foreach(rule ${rules})
+  file(READ ${PROJECT_SOURCE_DIR}/treadle/optim/${rule}/${rule}.h text)
+  if(NOT text MATCHES "RuleForms<")  # no step of single elements
+    continue()
+  endif()
   file(CONFIGURE OUTPUT ${generated}/rule_${rule}_cpu.cpp CONTENT [[// Generated: the rule of treadle/optim/@rule@ on the cpu.
 #define TREADLE_RULE_ALONE
 #include "treadle/ops/matrix/cpu/linear_update.h"

@@ -1,6 +1,6 @@
 #include "treadle/train/classification/fit_classifier.h"
 
-#include "treadle/train/classification/training_step.h"
+#include "treadle/ops/loss/cross_entropy.h"
 
 namespace treadle {
 namespace {
@@ -39,9 +39,10 @@ FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& sc
   Evaluator evaluator(model);
   LabelledImages images(data.train, options);
   FitTask task{model, optimizer, schedule, images};
-  task.step = [step = TrainingStep{model, optimizer}](std::span<const Tensor> batch) {
-    return step(batch[0], batch[1]);
-  };
+  auto loss = [&model](std::span<const Tensor> batch) { return cross_entropy(model(batch[0]), batch[1]); };
+  StepOptions step = options.step;
+  step.average = options.average;
+  task.step = training_step(optimizer, loss, step);
   if (data.validation.size() > 0) task.validate = measure_on(data.validation, evaluator, options);
   task.test = measure_on(data.test, evaluator, options);
   task.best_by = "accuracy", task.higher_is_better = true;

@@ -4,11 +4,13 @@
 #include "treadle/data/dataset.h"
 #include "treadle/train/classification/evaluate.h"
 #include "treadle/train/fit.h"
+#include "treadle/train/training_step.h"
 
 namespace treadle {
 
 struct ClassifierOptions : FitOptions {
   Device device = kCpu;
+  StepOptions step;  ///< its average is that of the options
 };
 
 /// fit() on the training images, with the normalization of options.description. The metrics are "loss", the

@@ -1,4 +1,4 @@
-/// TrainingStep: one step of a classifier as a function of a batch; what fit_classifier() trains with.
+/// TrainingStep: one step of a classifier as a function of a batch.
 #pragma once
 
 #include "treadle/nn/module.h"
