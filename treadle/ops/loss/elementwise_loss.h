@@ -41,6 +41,8 @@ struct ElementwiseLoss {
   double (*reference)(const double* operands, const Attributes& attributes) = nullptr;
   /// Gradients of the operands; where one is broadcast, of its elements before they are summed.
   std::vector<Tensor> (*gradient)(const TermGradient& of) = nullptr;
+  /// What `g` is multiplied by before.
+  double gradient_factor = 1;
 
   /// Behind x and the target: operands that may be left out and that broadcast to x's shape. The first one
   /// multiplies each term, and such a loss has no options but LossOptions.
@@ -98,7 +100,7 @@ inline std::vector<ReferenceTensor> reference(const ElementwiseLoss& loss, Refer
 
 inline void compose(const ElementwiseLoss& loss, const Composition& call) {
   const TensorView &x = call.input(0), &y = call.output();
-  const DType dtype = loss_dtype(y.dtype);
+  const DType dtype = wide_dtype(y.dtype);
   std::vector<TensorView> operands;
   for (int i = 0; i < 2 + int(loss.weights.size()); ++i)
     operands.push_back(call.has_input(i) ? as_dtype(call, call.input(i), dtype) : number(call, 1, dtype));
@@ -118,13 +120,14 @@ inline Tensor unweighted_terms(const ElementwiseLoss& loss, std::vector<Tensor> 
 
 inline std::vector<Tensor> gradient(const ElementwiseLoss& loss, const GradientContext& context) {
   const DType dtype = context.input_spec(0).dtype;
-  TermGradient of{context, {}, cast(context.upstream(), loss_dtype(dtype))};
+  TermGradient of{context, {}, cast(context.upstream(), wide_dtype(dtype))};
   for (int i = 0; i < 2 + int(loss.weights.size()); ++i) {
     const Tensor operand = context.input(i);
-    of.operands.push_back(operand.defined() ? cast(operand, loss_dtype(dtype)) : operand);
+    of.operands.push_back(operand.defined() ? cast(operand, wide_dtype(dtype)) : operand);
   }
-  const double divisor = loss.loss_options(context.attributes()).divisor_of(of.x().shape());
-  if (divisor != 1) of.g = of.g * (1 / divisor);
+  const double factor =
+      loss.gradient_factor / loss.loss_options(context.attributes()).divisor_of(of.x().shape());
+  if (factor != 1) of.g = of.g * factor;
   const Tensor before_weight = of.g;
   const bool weighted = of.operands.size() > 2 && of.operands[2].defined();
   if (weighted) of.g = of.g * of.operands[2];

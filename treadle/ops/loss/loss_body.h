@@ -9,9 +9,6 @@
 
 namespace treadle {
 
-/// What losses of a dtype are computed in: half types in f32, to be rounded once.
-inline DType loss_dtype(DType dtype) { return size_of(dtype) == 2 ? DType::f32 : dtype; }
-
 /// The terms as the loss, which is the call's output 0.
 inline void reduce_terms(const Composition& call, const TensorView& terms, const LossOptions& options) {
   static const Attributes over_all = Attributes::of(ReduceOptions{});

@@ -64,7 +64,7 @@ void compose(const Composition& call) {
                               Attributes::of(PointwiseChain::parse("sub(x0, x1); mul(t0, x2); mul(t1, x3)"));
   const auto& options = options_of(call.attributes());
   const TensorView& x = call.input(0);
-  const DType dtype = loss_dtype(x.dtype);
+  const DType dtype = wide_dtype(x.dtype);
   const int64_t samples = x.shape[0], classes = x.shape[1];
   TensorView of_label = picked(call, x, kNoneIgnored, dtype);
   of_label.shape = {samples, 1}, of_label.strides = {1, 1};

@@ -48,7 +48,7 @@ void compose(const Composition& call) {
   static const Attributes product = Attributes::of(PointwiseChain::parse("mul(x0, x1); neg(t0)")),
                           over_all = Attributes::of(ReduceOptions{});
   const TensorView &x = call.input(0), &loss = call.output();
-  const DType dtype = loss_dtype(x.dtype);
+  const DType dtype = wide_dtype(x.dtype);
   const int64_t ignored = options_of(call.attributes()).ignore_index;
   const TensorView weights = weights_of_samples(call, ignored, dtype),
                    terms = call.scratch({x.shape[0]}, dtype), sum = call.scratch({}, dtype),
