@@ -16,6 +16,7 @@
 #include "treadle/optim/adam/adam.h"
 #include "treadle/optim/sgd/sgd.h"
 #include "treadle/train/fit.h"
+#include "treadle/train/training_step.h"
 
 namespace treadle {
 namespace {
