@@ -60,6 +60,7 @@ void add(CLI::App& app, const Command& command, Choice& choice) {
   added->footer("Example: " + command.info.example);
   if (!command.run) return void(added->require_subcommand(1));
   added->callback([added, &command, &choice] {
+    if (!added->get_subcommands().empty()) return;  // one of its own commands was chosen
     choice.action = [&command, given = given_to(*added, command)] {
       return command.run([&](const std::string& option) { return given.count(option) > 0; });
     };

@@ -6,6 +6,7 @@
 #include "cli/class_figures.h"
 #include "cli/class_table.h"
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "cli/format.h"
 #include "cli/model_source.h"
 #include "cli/settings_options.h"
@@ -27,7 +28,8 @@ struct Options : BindingSettings {
     field("checkpoint", &O::checkpoint,
           "A checkpoint file, or a run folder (its best.safetensors, else its last.safetensors)",
           {.on_command_line = "CHECKPOINT", .required = true});
-    field("data", &O::data, joined_names(dataset_names()) + " or a folder; default: what it was trained on");
+    field("data", &O::data,
+          joined_names(dataset_names()) + ", or a folder or file; default: what it was trained on");
     field("batch_size", &O::batch_size, "Images at a time", {.check = whole_number(1)});
     field("limit_batches", &O::limit_batches, "Only the first batches",
           {.check = whole_number(0), .default_shown = false});
@@ -42,7 +44,7 @@ int run(const Options& options) {
   LoadedModel model = load_model(options.checkpoint);
   require_finite(model);
   std::string data = options.data.empty() ? model.checkpoint.dataset : options.data;
-  ImageDataset test = load_dataset(data, model.checkpoint.seed).test;
+  ImageDataset test = load_dataset(data, dataset_options(model.checkpoint)).test;
   require_fit(test, data, model.checkpoint);
   model.module->to(device);
   auto result = evaluate(*model.module, test, model.checkpoint.normalization, device, options.batch_size,

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "cli/model_source.h"
 #include "cli/run_plots.h"
 #include "cli/settings_options.h"
@@ -31,7 +32,7 @@ int run(const Options& options) {
   require_finite(model);
   const Checkpoint& c = model.checkpoint;
   const std::string data = options.data.empty() ? c.dataset : options.data;
-  const ImageDataset test = load_dataset(data, c.seed).test;
+  const ImageDataset test = load_dataset(data, dataset_options(c)).test;
   require_fit(test, data, c);
   model.module->to(device);
   const fs::path folder = options.out.empty() ? fs::path(options.run) / "plots" : fs::path(options.out);

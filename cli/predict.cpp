@@ -45,25 +45,17 @@ void require_images(const LoadedModel& model) {
                       model.file.string(), input);
 }
 
-/// Channels as the model wants them: grey by BT.601 luma, colour from grey by repetition.
-Image with_channels(const Image& image, int64_t channels) {
-  if (channels == 1) return to_grey(image);
-  if (image.channels == channels) return image;
-  Image colour{image.width, image.height, int(channels), {}};
-  for (uint8_t value : image.pixels) colour.pixels.insert(colour.pixels.end(), size_t(channels), value);
-  return colour;
-}
-
 /// Pixel/255, optionally inverted, normalised, as [1,C,H,W].
 Tensor to_input(const Image& image, const Checkpoint& checkpoint, bool invert) {
   const Shape& shape = checkpoint.input;
-  Image fitted = resize_bilinear(with_channels(image, shape[0]), int(shape[2]), int(shape[1]));
-  std::vector<float> values(size_t(shape.numel()));
+  const std::vector<uint8_t> fitted =
+      planes_of(resize_bilinear(with_channels(image, int(shape[0])), int(shape[2]), int(shape[1])));
+  std::vector<float> values(fitted.size());
   int64_t plane = shape[1] * shape[2];
   const auto& [mean, deviation] = checkpoint.normalization;
   for (int64_t c = 0; c < shape[0]; ++c)
     for (int64_t i = 0; i < plane; ++i) {
-      float value = float(fitted.pixels[size_t(i * shape[0] + c)]) / 255.0f;
+      float value = float(fitted[size_t(c * plane + i)]) / 255.0f;
       if (invert) value = 1 - value;
       values[size_t(c * plane + i)] = mean.empty() ? value : (value - mean[size_t(c)]) / deviation[size_t(c)];
     }

@@ -152,9 +152,10 @@ class Training {
   }
 
   DatasetSplits load_data() const {
-    if (!o_.resume || is_given_("--data")) return load_dataset(o_.data, o_.seed);
+    const DatasetOptions options = dataset_options(o_, model_info(o_.model), o_.seed);
+    if (!o_.resume || is_given_("--data")) return load_dataset(o_.data, options);
     try {
-      return load_dataset(o_.data, o_.seed);
+      return load_dataset(o_.data, options);
     } catch (const DatasetAbsent& error) {
       throw DatasetAbsent(moved_text(error));
     } catch (const ValueError& error) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "cli/save_interval.h"
 #include "cli/schedule_options.h"
 #include "cli/settings_options.h"
@@ -18,7 +19,7 @@ namespace treadle::cli {
 /// "mlp, lenet5; fast (fashion_cnn on fashion-mnist)": the names of --preset.
 std::string preset_names();
 
-struct TrainOptions : BindingSettings {
+struct TrainOptions : BindingSettings, DataOptions {
   std::string model, data = dataset_names().front(), optimizer = "adam", schedule = "cosine", preset, out,
                      config;
   std::vector<std::string> set;
@@ -38,7 +39,9 @@ struct TrainOptions : BindingSettings {
     using O = TrainOptions;
     field("model", &O::model, joined_names(model_names()) + "; `treadle models` lists them",
           {.on_command_line = "MODEL", .required = true});
-    field("data", &O::data, joined_names(dataset_names()) + " or a folder", {.kept = Kept::renewable});
+    field("data", &O::data, joined_names(dataset_names()) + ", or a folder or file",
+          {.kept = Kept::renewable});
+    DataOptions::describe(field);
     describe_recipe(field);
     describe_limits(field);
     describe_run_folder(field);

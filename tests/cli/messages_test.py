@@ -53,9 +53,9 @@ class Names(ProgramTest):
             return run("train", "mlp", "--data", given, "--out", self.folder / "run", **options)
 
         self.assert_fails(data("minst"), 2, "'minst'; did you mean 'mnist'? Known are fashion-mnist")
-        (self.folder / "x.csv").write_text("1,2\n")
-        for name in (self.folder / "x.csv", "x.csv"):
-            self.assert_fails(data(name, cwd=self.folder), 2, "x.csv is a file; a data set is a folder that holds train-images")
+        (self.folder / "x.txt").write_text("1,2\n")
+        for name in (self.folder / "x.txt", "x.txt"):
+            self.assert_fails(data(name, cwd=self.folder), 2, "x.txt is a file; a data set is a folder that holds train-images")
         self.assert_fails(data("./nowhere"), 3, "there is no folder ./nowhere")
         self.assert_fails(data(self.temporary.name), 3, "holds no data set; expected are train-images")
 

@@ -38,9 +38,9 @@ TEST(PlaneSets, HaveTwoNumbersAndEquallyFrequentClasses) {
 }
 
 TEST(PlaneSets, TheSeedDecides) {
-  EXPECT_EQ(fingerprint(load_dataset("moons", 3)), fingerprint(load_dataset("moons", 3)));
-  EXPECT_NE(fingerprint(load_dataset("moons", 3)), fingerprint(load_dataset("moons", 4)));
-  EXPECT_EQ(fingerprint(load_dataset("moons")), fingerprint(load_dataset("moons", 0)));
+  EXPECT_EQ(fingerprint(load_dataset("moons", {.seed = 3})), fingerprint(load_dataset("moons", {.seed = 3})));
+  EXPECT_NE(fingerprint(load_dataset("moons", {.seed = 3})), fingerprint(load_dataset("moons", {.seed = 4})));
+  EXPECT_EQ(fingerprint(load_dataset("moons")), fingerprint(load_dataset("moons", {.seed = 0})));
 }
 
 TEST(PlaneSets, NoPointIsThereTwice) {
@@ -51,7 +51,7 @@ TEST(PlaneSets, NoPointIsThereTwice) {
 }
 
 TEST(PlaneSets, ALineSeparatesSeparable) {
-  for_each_point(load_dataset("separable", 7), [](double x, double y, int32_t label) {
+  for_each_point(load_dataset("separable", {.seed = 7}), [](double x, double y, int32_t label) {
     const double distance = 0.6 * x + 0.8 * y - 0.5;
     EXPECT_GT(label == 0 ? -distance : distance, 0.0999);
   });
@@ -59,7 +59,7 @@ TEST(PlaneSets, ALineSeparatesSeparable) {
 
 TEST(PlaneSets, XorIsTheSignOfAProduct) {
   int quadrants[2][2] = {};
-  for_each_point(load_dataset("xor", 7), [&](double x, double y, int32_t label) {
+  for_each_point(load_dataset("xor", {.seed = 7}), [&](double x, double y, int32_t label) {
     EXPECT_EQ(label, x * y < 0);
     EXPECT_GE(std::min(std::abs(x), std::abs(y)), 0.0999);
     ++quadrants[x > 0][y > 0];
@@ -70,10 +70,10 @@ TEST(PlaneSets, XorIsTheSignOfAProduct) {
 
 /// Noise is never beyond six deviations.
 TEST(PlaneSets, CurvesAreWhereTheyShouldBe) {
-  for_each_point(load_dataset("circles", 1), [](double x, double y, int32_t label) {
+  for_each_point(load_dataset("circles", {.seed = 1}), [](double x, double y, int32_t label) {
     EXPECT_NEAR(std::hypot(x, y), label == 0 ? 1 : 0.5, 6 * 0.08 * std::sqrt(2));
   });
-  for_each_point(load_dataset("moons", 1), [](double x, double y, int32_t label) {
+  for_each_point(load_dataset("moons", {.seed = 1}), [](double x, double y, int32_t label) {
     const double far = label == 0 ? std::hypot(x, y) : std::hypot(x - 1, y - 0.5);
     EXPECT_NEAR(far, 1, 6 * 0.1 * std::sqrt(2));
     EXPECT_GT(label == 0 ? y : 0.5 - y, -0.6);

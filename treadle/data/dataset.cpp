@@ -40,17 +40,20 @@ DatasetSplits named(DatasetSplits splits, const std::string& name) {
   check_images(splits, name);
   const DatasetDeclaration* known = dataset_registry().find(name);
   splits.train.name = splits.test.name = name;
-  splits.train.classes = known ? known->classes : numbered_classes(splits.train.labels);
+  if (known)
+    splits.train.classes = known->classes;
+  else if (splits.train.classes.empty())
+    splits.train.classes = numbered_classes(splits.train.labels);
   splits.test.classes = splits.train.classes;
   check_split(splits.train, "training");
   check_split(splits.test, "test");
   return splits;
 }
 
-/// `folder` holds a data set, under whatever name.
-DatasetSplits load_folder(const fs::path& folder, const std::string& name) {
-  const DatasetFormat* format = dataset_registry().format_of(folder);
-  return named(format->load(format->find(folder)), name);
+/// The folder or file holds a data set, under whatever name.
+DatasetSplits load_found(const fs::path& path, const std::string& name, const DatasetOptions& options) {
+  const DatasetFormat* format = dataset_registry().format_of(path);
+  return named(format->load(format->find(path), options), name);
 }
 
 std::string joined(const std::vector<fs::path>& paths) {
@@ -59,34 +62,38 @@ std::string joined(const std::vector<fs::path>& paths) {
   return text;
 }
 
-DatasetSplits load_known(const DatasetDeclaration& known, int64_t classes, uint64_t seed) {
-  if (known.make) return known.make(seed, classes);
+DatasetSplits load_known(const ChosenDataset& chosen, const DatasetOptions& options) {
+  const DatasetDeclaration& known = *chosen.set;
+  if (known.make) return known.make(options.seed, chosen.classes);
   fs::path folder = find_dataset(known.name);
   require<DatasetAbsent>(!folder.empty(), "the data set {} is not in {}; to get it: {}", known.name,
                          joined(places_of(known.name)), known.how_to_get);
-  return load_folder(folder, known.name);
+  return load_found(folder, known.name, options);
 }
 
-/// The folder's own name, which may be a known set's, unless its files tell themselves.
-std::string name_of_folder(const fs::path& folder) {
-  const DatasetFormat* format = dataset_registry().format_of(folder);
-  return format->only_set.empty() ? fs::canonical(folder).filename().string() : format->only_set;
+/// The folder's or file's own name, which may be a known set's, unless its files tell themselves.
+std::string name_of(const fs::path& path) {
+  const DatasetFormat* format = dataset_registry().format_of(path);
+  const fs::path own = fs::canonical(path);
+  if (!format->only_set.empty()) return format->only_set;
+  return (is_folder(own) ? own.filename() : own.stem()).string();
 }
 
-/// Throws unless the folder, given by its path and not as a known name, is one and holds a data set.
-void check_folder(const fs::path& folder, std::string_view given) {
+/// Throws unless the path, which is no known name, is a folder or file that holds a data set.
+void check_path(const fs::path& folder, std::string_view given) {
   std::error_code ignored;
-  require<ValueError>(!fs::exists(folder, ignored) || is_folder(folder),
+  const bool known = dataset_registry().format_of(folder) != nullptr;
+  require<ValueError>(known || !fs::exists(folder, ignored) || is_folder(folder),
                       "{} is a file; a data set is a folder that holds {}", given,
                       dataset_registry().expected_files());
+  if (known) return;
   const bool looks_like_path = given.find('/') != std::string_view::npos;
   if (!is_folder(folder) && !looks_like_path)
     throw ValueError(unknown_name("there is no folder and no data set", given, dataset_registry().names()));
   require<DatasetAbsent>(is_folder(folder), "there is no folder {} to read a data set from; check the path",
                          given);
-  require<DatasetAbsent>(dataset_registry().format_of(folder) != nullptr,
-                         "the folder {} holds no data set; expected are {}", given,
-                         dataset_registry().expected_files());
+  throw DatasetAbsent(fmt::format("the folder {} holds no data set; expected are {}", given,
+                                  dataset_registry().expected_files()));
 }
 
 }  // namespace
@@ -105,11 +112,11 @@ void require_whole(const ImageDataset& dataset) {
                       dataset.has_values() ? "values" : "bytes", found);
 }
 
-DatasetSplits load_dataset(std::string_view name_or_folder, uint64_t seed) {
-  if (auto [known, classes] = dataset_registry().choose(name_or_folder); known)
-    return load_known(*known, classes, seed);
-  check_folder(fs::path(name_or_folder), name_or_folder);
-  return load_folder(name_or_folder, name_of_folder(name_or_folder));
+DatasetSplits load_dataset(std::string_view name_or_folder, const DatasetOptions& options) {
+  if (const ChosenDataset known = dataset_registry().choose(name_or_folder); known.set)
+    return load_known(known, options);
+  check_path(fs::path(name_or_folder), name_or_folder);
+  return load_found(name_or_folder, name_of(name_or_folder), options);
 }
 
 std::vector<std::string> dataset_names() { return dataset_registry().names(); }

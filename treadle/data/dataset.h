@@ -41,19 +41,40 @@ struct DatasetSplits {
   ImageDataset validation = {};  ///< empty unless hold_out() filled it
 };
 
+/// How a data set is read where its files leave that open.
+struct DatasetOptions {
+  uint64_t seed = 0;              ///< draws what is made, and the test part of what has none
+  int64_t height = 0, width = 0;  ///< that images of folders are scaled to; 0: those of the first
+  int64_t channels = 0;           ///< of images of folders: 1 grey, 3 colour; 0: those of the first
+  std::string label_column = {};  ///< of tables: its name or number, from 1; empty: see below
+};
+
+/// The share of the examples that is drawn for the test where the files name no test part.
+inline constexpr double kTestShare = 0.2;
+
 /// Loads the known data set NAME from the first of $TREADLE_DATA/NAME, $XDG_DATA_HOME/treadle/NAME
-/// (or ~/.local/share/treadle/NAME) and /usr/share/datasets/NAME that holds it, or a folder given by its
-/// path. A folder holds either four IDX files (train-images-idx3-ubyte, train-labels-idx1-ubyte,
-/// t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte; also with '.' before idx, also with .gz) or
-/// data_batch_1.bin … data_batch_5.bin and test_batch.bin (also in a folder cifar-10-batches-bin inside).
-/// Classes of a folder with a known set's name are that set's; else they are "0", "1", … up to the largest
-/// training label. Throws DatasetAbsent, ValueError for a name that is neither known nor a folder, FileError,
-/// and FormatError for damaged files, numbers of images and labels that differ, and labels beyond the
-/// classes.
+/// (or ~/.local/share/treadle/NAME) and /usr/share/datasets/NAME that holds it, or a folder or file given by
+/// its path. These are
+/// - four IDX files (train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
+///   t10k-labels-idx1-ubyte; also with '.' before idx, also with .gz);
+/// - data_batch_1.bin … data_batch_5.bin and test_batch.bin (also in a folder cifar-10-batches-bin inside);
+/// - images, PNG or JPEG, as train/CLASS/* and test/CLASS/*, or as CLASS/*;
+/// - one .npz file of arrays x_train and y_train, perhaps x_test and y_test: bytes of three axes are grey
+/// images
+///   [N,H,W], of four with 1 or 3 last (or second) coloured ones; anything else is taken as numbers;
+/// - a .csv file, or train.csv and perhaps test.csv: one column holds the labels, called label, class, target
+/// or
+///   species where none is named, else the last; the others hold numbers. A first line without a number is
+///   the columns' names.
+/// Where there is no test part, kTestShare of the examples is drawn for it by the seed.
+/// Classes of a folder with a known set's name are that set's; those of images are the folders' names,
+/// sorted, of tables the labels, sorted; else they are "0", "1", … up to the largest training label. Throws
+/// DatasetAbsent, ValueError for a name that is neither known nor a folder, FileError, and FormatError for
+/// damaged files, numbers of images and labels that differ, and labels beyond the classes.
 ///
-/// A set that is made and not stored is drawn by `seed`. Its name may say how many classes it shall have:
+/// A set that is made and not stored is drawn by the seed. Its name may say how many classes it shall have:
 /// "spirals:5".
-TREADLE_API DatasetSplits load_dataset(std::string_view name_or_folder, uint64_t seed = 0);
+TREADLE_API DatasetSplits load_dataset(std::string_view name_or_folder, const DatasetOptions& options = {});
 
 /// What names the same data set from any working directory: a known set's name as it is, else the folder's
 /// absolute path. A folder that is not there keeps its name.

@@ -43,10 +43,10 @@ std::vector<std::string> DatasetRegistry::names() const {
   return names;
 }
 
-const DatasetFormat* DatasetRegistry::format_of(const std::filesystem::path& folder) const {
+const DatasetFormat* DatasetRegistry::format_of(const std::filesystem::path& path) const {
   const DatasetFormat* found = nullptr;
   for (const DatasetFormat& format : formats_)
-    if ((!found || !format.only_set.empty()) && !format.find(folder).empty()) found = &format;
+    if ((!found || !format.only_set.empty()) && !format.find(path).empty()) found = &format;
   return found;
 }
 

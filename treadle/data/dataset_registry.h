@@ -12,13 +12,23 @@
 
 namespace treadle {
 
+/// A file that mirrors have of a set.
+struct DatasetFile {
+  std::string name;
+  uint64_t bytes = 0;       ///< of its contents, unpacked where it is one of gzip; 0: not known
+  std::string sha256 = {};  ///< of these contents; empty: not known
+};
+
 /// A data set that has a name.
 struct DatasetDeclaration {
   int place = 0;  ///< in lists, smallest first; the first is what is taken where no data set is named
   std::string name;
   std::string description;
-  std::vector<std::string> classes;  ///< label → name
-  std::string how_to_get = {};       ///< ends "to get it: …" and "not found; …"
+  std::vector<std::string> classes;       ///< label → name
+  std::string how_to_get = {};            ///< ends "to get it: …" and "not found; …"
+  std::vector<std::string> mirrors = {};  ///< folders of the network that have the files
+  std::vector<DatasetFile> files = {};
+  std::vector<std::string> members = {};  ///< where the one file is a .tar.gz: what is taken out of it
   /// Of a set that is made and not stored: makes it with that many classes.
   std::function<DatasetSplits(uint64_t seed, int64_t classes)> make = {};
   int64_t most_classes = 0;  ///< of a made set that takes 2 and more; 0: it has those above
@@ -30,15 +40,16 @@ struct ChosenDataset {
   int64_t classes = 0;
 };
 
-/// How a folder holds a data set.
+/// How a folder or a file holds a data set.
 struct DatasetFormat {
   int place = 0;      ///< in messages, smallest first
   std::string files;  ///< what a folder must hold, in words
-  /// The folder itself or the one inside it that holds these files, by their names; empty when neither does.
-  std::function<std::filesystem::path(const std::filesystem::path& folder)> find;
-  /// Reads what find() gave: pixels and labels, without names. Throws DatasetAbsent for files that are
-  /// missing, FileError, FormatError.
-  std::function<DatasetSplits(const std::filesystem::path& folder)> load;
+  /// The folder, one inside it, or the file that holds the set, by its name; empty when there is none.
+  std::function<std::filesystem::path(const std::filesystem::path& path)> find;
+  /// Reads what find() gave: examples and labels, and the names of classes where the files have such. Throws
+  /// DatasetAbsent for files that are missing, FileError, FormatError, and ValueError for options that do not
+  /// fit.
+  std::function<DatasetSplits(const std::filesystem::path& found, const DatasetOptions& options)> load;
   std::string only_set = {};  ///< the data set that all folders in this format hold, whatever they are called
 };
 
@@ -55,8 +66,8 @@ class DatasetRegistry {
   ChosenDataset choose(std::string_view name) const;
   std::vector<std::string> names() const;
 
-  /// The format that a folder is in, or null; one that only one set has goes before others.
-  const DatasetFormat* format_of(const std::filesystem::path& folder) const;
+  /// The format that a folder or file is in, or null; one that only one set has goes before others.
+  const DatasetFormat* format_of(const std::filesystem::path& path) const;
   /// What folders may hold, in words: "a, or b".
   std::string expected_files() const;
 

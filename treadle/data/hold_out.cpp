@@ -9,11 +9,12 @@
 namespace treadle {
 namespace {
 
-std::vector<bool> draw(int64_t count, int64_t size, uint64_t seed) {
+/// Which `count` of `size` are drawn. The key is that of an epoch before the first one: no order of a
+/// BatchSampler is drawn from it.
+std::vector<bool> draw(int64_t count, int64_t size, uint64_t seed, uint64_t epochs_before) {
   std::vector<int64_t> order(static_cast<size_t>(size));
   std::iota(order.begin(), order.end(), int64_t(0));
-  // The key of an epoch before the first one: no order of a BatchSampler is drawn from it.
-  SplitMix64 random(SplitMix64::mix(SplitMix64::mix(seed) - 1));
+  SplitMix64 random(SplitMix64::mix(SplitMix64::mix(seed) - epochs_before));
   for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
   std::vector<bool> drawn(order.size());
   for (int64_t i = 0; i < count; ++i) drawn[size_t(order[size_t(i)])] = true;
@@ -43,19 +44,30 @@ ImageDataset part_of(const ImageDataset& whole, const std::vector<bool>& drawn, 
   return part;
 }
 
+/// Moves a share of `train` to the result.
+ImageDataset take_out(ImageDataset& train, double share, uint64_t seed, uint64_t epochs_before,
+                      const char* purpose) {
+  require<ValueError>(share > 0 && share < 1, "a {} part of {} of the images is not within (0, 1)", purpose,
+                      share);
+  const int64_t size = train.size(), count = std::llround(share * double(size));
+  require<ValueError>(count > 0 && count < size,
+                      "a {} part of {} of {} training images leaves {} for it and {} for training; "
+                      "both need at least one",
+                      purpose, share, size, count, size - count);
+  std::vector<bool> drawn = draw(count, size, seed, epochs_before);
+  ImageDataset part = part_of(train, drawn, true, count);
+  train = part_of(train, drawn, false, size - count);
+  return part;
+}
+
 }  // namespace
 
 void hold_out(DatasetSplits& splits, double share, uint64_t seed) {
-  require<ValueError>(share > 0 && share < 1, "a validation part of {} of the images is not within (0, 1)",
-                      share);
-  const int64_t size = splits.train.size(), count = std::llround(share * double(size));
-  require<ValueError>(count > 0 && count < size,
-                      "a validation part of {} of {} training images leaves {} for it and {} for training; "
-                      "both need at least one",
-                      share, size, count, size - count);
-  std::vector<bool> drawn = draw(count, size, seed);
-  splits.validation = part_of(splits.train, drawn, true, count);
-  splits.train = part_of(splits.train, drawn, false, size - count);
+  splits.validation = take_out(splits.train, share, seed, 1, "validation");
+}
+
+void hold_out_test(DatasetSplits& splits, double share, uint64_t seed) {
+  splits.test = take_out(splits.train, share, seed, 2, "test");
 }
 
 }  // namespace treadle

@@ -39,6 +39,27 @@ Image parse_image(std::span<const std::byte> bytes, std::string_view name, int64
       fmt::format("{}: neither PNG nor JPEG by its first bytes; convert the image to one of these", name));
 }
 
+Image with_channels(const Image& image, int channels) {
+  check_image(image);
+  require<ValueError>(channels == 1 || channels == 3, "an image cannot have {} channels, but 1 or 3",
+                      channels);
+  if (channels == image.channels) return image;
+  if (channels == 1) return to_grey(image);
+  Image colour{image.width, image.height, channels, {}};
+  colour.pixels.reserve(3 * image.pixels.size());
+  for (uint8_t value : image.pixels) colour.pixels.insert(colour.pixels.end(), 3, value);
+  return colour;
+}
+
+std::vector<uint8_t> planes_of(const Image& image) {
+  check_image(image);
+  const size_t channels = size_t(image.channels), plane = image.pixels.size() / channels;
+  std::vector<uint8_t> planes(image.pixels.size());
+  for (size_t i = 0; i < image.pixels.size(); ++i)
+    planes[i % channels * plane + i / channels] = image.pixels[i];
+  return planes;
+}
+
 Image load_image(const std::filesystem::path& path) { return parse_image(read_file(path), path.string()); }
 
 std::vector<std::byte> png_bytes(const Image& image) {

@@ -48,6 +48,13 @@ TREADLE_API std::vector<std::byte> png_bytes(const Image& image);
 /// is. Throws ValueError.
 TREADLE_API Image to_grey(const Image& image);
 
+/// Grey by to_grey(), or colour, which a grey image becomes by repetition. Throws ValueError unless
+/// `channels` is 1 or 3.
+TREADLE_API Image with_channels(const Image& image, int channels);
+
+/// The pixels as [C, H, W], one channel behind the other.
+TREADLE_API std::vector<uint8_t> planes_of(const Image& image);
+
 /// Bilinear resize with half-pixel centres: output pixel i lies at (i + 0.5) · old / new - 0.5. When an axis
 /// shrinks, the triangle filter is widened by old / new, so that every input pixel counts (no aliasing). Bit
 /// by bit what Pillow's Image.resize gives for BILINEAR. Throws ValueError.

@@ -8,9 +8,9 @@
 #include <unordered_set>
 
 #include "treadle/core/error.h"
-#include "treadle/core/runtime.h"
 #include "treadle/formats/file.h"
 #include "treadle/formats/safetensors_header.h"
+#include "treadle/formats/tensor_bytes.h"
 
 namespace treadle {
 namespace {
@@ -40,11 +40,10 @@ std::string read_header(const ReadAt& read_at, uint64_t file_bytes, std::string_
   return json;
 }
 
-/// A bool of another value than 0 or 1 would be undefined behaviour wherever it is read.
 void check_bools(std::span<const std::byte> bytes, const DeclaredTensor& tensor, std::string_view file) {
-  auto wrong = std::find_if(bytes.begin(), bytes.end(), [](std::byte b) { return b > std::byte(1); });
-  require<FormatError>(wrong == bytes.end(), "{}: tensor {} is BOOL, its element {} is neither 0 nor 1", file,
-                       printable(tensor.name), wrong - bytes.begin());
+  const int64_t wrong = first_that_is_no_bool(bytes);
+  require<FormatError>(wrong < 0, "{}: tensor {} is BOOL, its element {} is neither 0 nor 1", file,
+                       printable(tensor.name), wrong);
 }
 
 Tensor read_tensor(const ReadAt& read_at, uint64_t data_start, const DeclaredTensor& declared,
@@ -101,36 +100,6 @@ SafetensorsHeader declare(std::span<const SafetensorsEntry> entries, std::span<c
   return header;
 }
 
-template <class T>
-void write_strided(FileWriter& writer, const Tensor& tensor) {
-  if constexpr (std::is_same_v<T, bool>) {
-    std::vector<bool> flags = tensor.to_bools();
-    std::vector<uint8_t> bytes(flags.begin(), flags.end());
-    writer.write(std::as_bytes(std::span(bytes)));
-  } else {
-    std::vector<T> values = tensor.to_vector<T>();
-    writer.write(std::as_bytes(std::span(values)));
-  }
-}
-
-void write_contiguous(FileWriter& writer, const Tensor& tensor) {
-  size_t count = size_t(tensor.numel()) * size_of(tensor.dtype());
-  Runtime& device = runtime(tensor.device());
-  if (count == 0) return;
-  if (device.host_accessible()) {
-    device.synchronize();
-    return writer.write(std::span(static_cast<const std::byte*>(tensor.raw()), count));
-  }
-  std::vector<std::byte> bytes(count);
-  device.copy_to_host(bytes.data(), tensor.raw(), count);
-  writer.write(bytes);
-}
-
-void write_tensor(FileWriter& writer, const Tensor& tensor) {
-  if (tensor.is_contiguous()) return write_contiguous(writer, tensor);
-  with_type(tensor.dtype(), [&](auto tag) { write_strided<typename decltype(tag)::type>(writer, tensor); });
-}
-
 }  // namespace
 
 const Tensor* SafetensorsFile::find(std::string_view name) const {
@@ -163,7 +132,9 @@ void save_safetensors(const std::filesystem::path& path, std::span<const Safeten
   write_file_atomically(path, [&](FileWriter& writer) {
     writer.write(std::as_bytes(std::span(&length, 1)));
     writer.write(json);
-    for (size_t i : order) write_tensor(writer, entries[i].tensor);
+    for (size_t i : order)
+      visit_row_major_bytes(entries[i].tensor,
+                            [&](std::span<const std::byte> bytes) { writer.write(bytes); });
   });
 }
 

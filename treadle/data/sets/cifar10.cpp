@@ -26,7 +26,7 @@ void append(ImageDataset& dataset, const fs::path& path) {
   dataset.labels.insert(dataset.labels.end(), records.labels.begin(), records.labels.end());
 }
 
-DatasetSplits load(const fs::path& folder) {
+DatasetSplits load(const fs::path& folder, const DatasetOptions&) {
   DatasetSplits splits;
   splits.train.pixels.reserve(50000 * kCifarPixels);
   for (int i = 1; i <= kTrainFiles; ++i) append(splits.train, folder / fmt::format("data_batch_{}.bin", i));
@@ -43,8 +43,12 @@ void register_cifar10(DatasetRegistry& registry) {
        .name = kName,
        .description = "60,000 colour images of animals and vehicles, 32 x 32",
        .classes = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"},
-       .how_to_get = "unpack the binary version from https://www.cs.toronto.edu/~kriz/cifar.html "
-                     "into one of these folders"});
+       .how_to_get = "`treadle datasets get cifar-10`, or unpack the binary version from "
+                     "https://www.cs.toronto.edu/~kriz/cifar.html into one of these folders",
+       .mirrors = {"https://www.cs.toronto.edu/~kriz/"},
+       .files = {{"cifar-10-binary.tar.gz"}},
+       .members = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+                   "data_batch_5.bin", "test_batch.bin"}});
   registry.add({.place = 2,
                 .files = "data_batch_1.bin to data_batch_5.bin and test_batch.bin",
                 .find = find,

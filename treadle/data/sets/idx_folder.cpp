@@ -41,7 +41,7 @@ ImageDataset idx_split(const fs::path& folder, std::string_view split, IdxArray 
 }
 
 /// Reads the four files side by side: unpacking the training images takes as long as all the rest.
-DatasetSplits load(const fs::path& folder) {
+DatasetSplits load(const fs::path& folder, const DatasetOptions&) {
   IdxArray train_images, train_labels, test_images, test_labels;
   const std::array<std::function<void()>, 3> jobs = {
       [&] { train_images = load_idx_of(folder, "train-images", "idx3-ubyte", 3); },
