@@ -35,7 +35,9 @@ void take_shape(const Shape& shape, DatasetOptions& options) {
 
 OptionCheck DataOptions::image_size_text() {
   return {[](std::string& text) {
-            return size_in(text) ? "" : fmt::format("'{}' is no size of images, as 28 or 28x32", text);
+            return text.empty() || size_in(text)
+                       ? ""
+                       : fmt::format("'{}' is no size of images, as 28 or 28x32", text);
           },
           ""};
 }

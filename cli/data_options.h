@@ -19,10 +19,12 @@ struct DataOptions {
           "What images of a folder are scaled to: HxW, or one number for both; default: as the model takes "
           "them, "
           "or as the first image is",
-          {.check = image_size_text(), .kept = Kept::fixed, .kept_later = true});
-    field(
-        "colours", &O::colours, "How images of a folder are read; default: as for --image-size",
-        {.check = one_of({"grey", "rgb"}), .default_shown = false, .kept = Kept::fixed, .kept_later = true});
+          {.check = or_nothing(image_size_text()), .kept = Kept::fixed, .kept_later = true});
+    field("colours", &O::colours, "How images of a folder are read; default: as for --image-size",
+          {.check = or_nothing(one_of({"grey", "rgb"})),
+           .default_shown = false,
+           .kept = Kept::fixed,
+           .kept_later = true});
     field("label_column", &O::label_column,
           "Name or number, from 1, of a table's column of labels; default: label, class, target or species, "
           "or the "

@@ -14,6 +14,29 @@ struct Options {
   static void describe(auto& field) { field("json", &Options::json, "One JSON object"); }
 };
 
+std::vector<Json> recipes_of(const ModelInfo& info) {
+  std::vector<Json> list;
+  for (const Preset& preset : info.presets) {
+    Json recipe{{"preset", preset.name}, {"options", preset.options}};
+    if (preset.accuracy > 0) recipe.add("accuracy", preset.accuracy);
+    list.push_back(recipe);
+  }
+  return list;
+}
+
+/// What `--preset` trains, and what it reaches.
+std::string recipe_table() {
+  std::vector<std::vector<std::string>> rows{{"recipe", "data", "test accuracy"}};
+  for (const ModelInfo& info : known_models())
+    for (const Preset& preset : info.presets) {
+      const auto data = preset.options.find("data");
+      rows.push_back({info.name + " --preset " + preset.name,
+                      data == preset.options.end() ? "" : data->second,
+                      preset.accuracy > 0 ? "at least " + percent(preset.accuracy) : ""});
+    }
+  return table(rows);
+}
+
 int run(const Options& options) {
   std::vector<std::vector<std::string>> rows{{"model", "input", "parameters", "layers"}};
   std::vector<Json> list;
@@ -24,12 +47,13 @@ int run(const Options& options) {
                     {"input", std::vector<int64_t>(info.input.begin(), info.input.end())},
                     {"classes", info.classes},
                     {"parameters", parameters},
-                    {"description", info.description}});
+                    {"description", info.description},
+                    {"recipes", recipes_of(info)}});
   }
   if (options.json)
     print_json(Json{{"models", list}});
   else
-    fmt::print("{}", table(rows, {2}));
+    fmt::print("{}\n{}", table(rows, {2}), recipe_table());
   return kSuccess;
 }
 

@@ -90,7 +90,10 @@ class Tables(TrainingTest):
             self.assertFalse(file.exists())
 
     def test_lists(self):
-        self.assertEqual(json.loads(run("models", "--json").stdout)["models"][2]["parameters"], 896522)
+        models = {model["model"]: model for model in json.loads(run("models", "--json").stdout)["models"]}
+        self.assertEqual(models["fashion_cnn"]["parameters"], 896522)
+        self.assertIn(["accuracy", 0.917], [[r["preset"], r.get("accuracy")] for r in models["fashion_cnn"]["recipes"]])
+        self.assertRegex(run("models").stdout, r"\nperceptron --preset separable  +separable  +at least 100.00 %\n")
         ops = {op["name"]: op for op in json.loads(run("ops", "--json").stdout)["ops"]}
         self.assertIn("implicit_gemm", [v["name"] for v in ops["conv2d"]["variants"]])
         self.assertIn("fashion-mnist", run("datasets").stdout)

@@ -35,7 +35,7 @@ class Names(ProgramTest):
         self.assert_fails(run("train"), 2, "treadle train: MODEL is required")
 
     def test_models_ops_variants_and_the_like(self):
-        self.assert_fails(self.train(model="lenet"), 2, "no model is called 'lenet'; did you mean 'lenet5'? Known are mlp")
+        self.assert_fails(self.train(model="lenet"), 2, "no model is called 'lenet'; did you mean 'lenet5'? Known are perceptron, mlp")
         self.assert_fails(run("summary", "fashion-cnn"), 2, "'fashion-cnn'; did you mean 'fashion_cnn'?")
         self.assert_fails(run("ops", "con2d"), 2, "no op is called 'con2d'; did you mean 'conv2d'?")
         self.assert_fails(run("bench", "op", "sofmax"), 2, "did you mean 'softmax'?")

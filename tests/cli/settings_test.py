@@ -65,7 +65,9 @@ class Config(SettingsTest):
         config = self.config()
         self.assertEqual({name: config[name] for name in CHOSEN}, CHOSEN)
         told = {name: value for name, value in config.items() if name not in ("run", "treadle", "model", "data")}
-        again = last_json(self.train(*words_for(told), model=config["model"]))
+        again = self.train(*words_for(told), model=config["model"])
+        self.assertEqual(again.returncode, 0, again.stderr)
+        again = last_json(again)
         self.assertEqual(again["losses"], last_json(first)["losses"])
         self.assertEqual(self.config() | {"run": ""}, config | {"run": ""})
 

@@ -29,7 +29,15 @@ void register_lenet5(ModelRegistry& registry) {
                         .name = "lenet5",
                         .description = "two 5×5 convolutions with max-pooling, three linear layers",
                         .input = {1, 28, 28},
-                        .classes = 10});
+                        .classes = 10,
+                        .presets = {{"accuracy",
+                                     {{"data", "mnist"},
+                                      {"optimizer", "adam"},
+                                      {"schedule", "cosine"},
+                                      {"learning_rate", "0.001"},
+                                      {"epochs", "10"},
+                                      {"batch_size", "32"}},
+                                     0.991}}});
 }
 
 }  // namespace models

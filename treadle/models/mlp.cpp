@@ -25,7 +25,15 @@ void register_mlp(ModelRegistry& registry) {
                      .name = "mlp",
                      .description = "784→128, ReLU, →10; other inputs and classes as the data set has",
                      .input = kDigits.input,
-                     .classes = kDigits.classes});
+                     .classes = kDigits.classes,
+                     .presets = {{"accuracy",
+                                  {{"data", "mnist"},
+                                   {"optimizer", "adam"},
+                                   {"schedule", "cosine"},
+                                   {"learning_rate", "0.001"},
+                                   {"epochs", "10"},
+                                   {"batch_size", "32"}},
+                                  0.98}}});
 }
 
 }  // namespace models

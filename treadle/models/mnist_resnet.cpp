@@ -53,7 +53,8 @@ void register_mnist_resnet(ModelRegistry& registry) {
                      {"learning_rate", "0.005"},
                      {"epochs", "3"},
                      {"batch_size", "128"},
-                     {"normalize", "true"}}}}});
+                     {"normalize", "true"}},
+                    0.994}}});
 }
 
 }  // namespace models

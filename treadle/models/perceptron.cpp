@@ -32,7 +32,8 @@ void register_perceptron(ModelRegistry& registry) {
                      {"optimizer", "sgd"},
                      {"learning_rate", "0.5"},
                      {"epochs", "20"},
-                     {"batch_size", "16"}}}}});
+                     {"batch_size", "16"}},
+                    1}}});
 }
 
 }  // namespace models

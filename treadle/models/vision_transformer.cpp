@@ -78,7 +78,8 @@ void register_vision_transformer(ModelRegistry& registry) {
                      {"learning_rate", "0.002"},
                      {"epochs", "10"},
                      {"batch_size", "64"},
-                     {"normalize", "true"}}}}});
+                     {"normalize", "true"}},
+                    0.89}}});
 }
 
 }  // namespace models

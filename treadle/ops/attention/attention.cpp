@@ -177,6 +177,11 @@ TestCase with_mask(TestCase test_case, const Shape& mask) {
   return test_case;
 }
 
+TestCase without_mask(TestCase test_case) {
+  test_case.inputs.push_back({.shape = {}, .defined = false});
+  return test_case;
+}
+
 TestCase not_differentiable(TestCase test_case, std::initializer_list<int> inputs) {
   for (int i : inputs) test_case.inputs[size_t(i)].differentiable = false;
   return test_case;
@@ -188,6 +193,7 @@ std::vector<TestCase> cases() {
   using enum TestLayout;
   const AttentionOptions causal{.causal = true};
   return {one("heads", {2, 3}, 5, 7, 4),
+          without_mask(one("mask left out", {2, 3}, 5, 7, 4)),
           not_differentiable(one("no batch", {}, 4, 6, 3), {0, 1}),
           one("causal", {2, 2}, 6, 6, 4, causal),
           one("causal, more queries", {2}, 7, 4, 3, causal),

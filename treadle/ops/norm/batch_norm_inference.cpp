@@ -23,6 +23,7 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   const Shape& x = inputs[kX].shape;
   require_channels(kName, x);
   const char* const names[] = {"x", "mean", "variance", "w", "b"};
+  (void)inputs[kVariance];  // of the first three none may be missing
   for (size_t i = kMean; i <= kB; ++i) require_of_channels(kName, names[i], inputs, i, x);
   require_residual(kName, inputs, kResidual, x);
   return {pointwise_output(kName, inputs.first(1), inputs[kX].dtype)};

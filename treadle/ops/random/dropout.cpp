@@ -84,7 +84,10 @@ std::vector<TestCase> cases() {
   from_operand.inputs.push_back(
       {{kPositionNumbers}, {TestFill::constant, 7}, contiguous, {DType::f64}, true, false});
   dropped.inputs[0].differentiable = false;
+  TestCase left_out = one("position left out", {5, 33}, 0.5);
+  left_out.inputs.push_back({.shape = {}, .defined = false});
   return {from_operand,
+          left_out,
           dropped,
           one("half", {3, 345}, 0.5),
           one("few", {11, 31}, 0.1),
