@@ -24,10 +24,12 @@ ModelPrograms make_programs(ProgramSource& source) {
   ModelPrograms programs;
   {
     NoGrad no_grad;
+    source.model->eval();
     auto predict = compile([&](Tensor images) { return (*source.model)(images); });
     predict(source.images);
     programs.inference = predict.programs()[0];
   }
+  source.model->train();
   auto step = compile(TrainingStep{*source.model, *source.optimizer});
   step(source.images, source.labels);
   programs.training = step.programs()[0];

@@ -2,31 +2,20 @@
 
 #include <algorithm>
 
+#include "treadle/compile/prepared_results.h"
+
 namespace treadle {
-namespace {
-
-bool writes_into(const Program& program, const Storage* storage) {
-  return std::any_of(program.steps.begin(), program.steps.end(), [&](const ProgramStep& step) {
-    auto written = mutated_values(step);
-    return std::any_of(written.begin(), written.end(),
-                       [&](int value) { return program.buffer_of(value).storage.get() == storage; });
-  });
-}
-
-}  // namespace
-
 void KeptBlock::find_sources(std::initializer_list<int> inputs) {
   known_ = possible_ = true;
   const std::vector<int>& values = program_->steps[step_].inputs;
   for (int input : inputs) {
     if (size_t(input) >= values.size() || values[size_t(input)] == kNoValue) continue;
-    const ProgramBuffer& buffer = program_->buffer_of(values[size_t(input)]);
-    const Storage* storage = buffer.storage.get();
-    if (!buffer.is_fixed() || writes_into(*program_, storage)) {
+    const auto sources = sources_of(*program_, values[size_t(input)]);
+    for (const Storage* source : sources) sources_.push_back({source, source->version()});
+    if (sources.empty()) {
       possible_ = false;
       return;
     }
-    sources_.push_back({storage, storage->version()});
   }
 }
 

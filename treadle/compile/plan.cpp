@@ -46,6 +46,42 @@ void find_lifetimes(const StepGraph& graph, std::vector<ProgramBuffer>& buffers)
   });
 }
 
+bool is_fixed_or_prepared(const StepGraph& graph, const Program& program, int value, size_t at) {
+  const int64_t last_write = graph.last_write(value, graph.size());
+  if (graph.memory_of(value).is_fixed()) return last_write < 0;
+  const int64_t maker = graph.maker_of(value, at);
+  return maker >= 0 && maker == last_write && program.steps[size_t(maker)].prepared;
+}
+
+bool is_prepared(const StepGraph& graph, const Program& program, size_t at) {
+  const Step& step = graph[at];
+  bool reads = false;
+  for (int value : step.inputs) {
+    if (value == kNoValue) continue;
+    if (!is_fixed_or_prepared(graph, program, value, at)) return false;
+    reads = true;
+  }
+  for (int value : step.outputs)
+    if (value != kNoValue &&
+        (graph.memory_of(value).kind != GraphBuffer::Kind::result || graph.maker_of(value, at) >= 0 ||
+         graph.last_write(value, graph.size()) != int64_t(at)))
+      return false;
+  return reads && step.op->mutates.empty();
+}
+
+/// What they make stays: it is alive all the time.
+void prepare_steps(const StepGraph& graph, Program& program) {
+  for (size_t i = 0; i < graph.size(); ++i) {
+    program.steps[i].prepared = is_prepared(graph, program, i);
+    if (!program.steps[i].prepared) continue;
+    for (int value : graph[i].outputs) {
+      if (value == kNoValue) continue;
+      ProgramBuffer& buffer = program.buffers[size_t(graph.buffer_of(value))];
+      buffer.first = 0, buffer.last = int(graph.size()) - 1;
+    }
+  }
+}
+
 void count_bytes(const std::vector<ProgramBuffer>& buffers, ProgramStatistics& statistics) {
   for (const ProgramBuffer& buffer : buffers) {
     if (buffer.first < 0) continue;
@@ -63,6 +99,7 @@ void plan(const StepGraph& graph, Program& program) {
   for (size_t i = 0; i < graph.size(); ++i) program.steps.push_back({graph[i]});
   program.output_buffers = graph.outputs();
   find_lifetimes(graph, program.buffers);
+  prepare_steps(graph, program);
   program.statistics.arena_bytes = plan_arena(program.buffers);
   count_bytes(program.buffers, program.statistics);
 }

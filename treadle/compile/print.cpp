@@ -69,10 +69,12 @@ std::string Program::to_string() const {
   for (size_t i = 0; i < steps.size(); ++i) {
     const ProgramStep& step = steps[i];
     std::string results = list_text(*this, step.outputs);
-    text += fmt::format("{:3}  {:<36} {:<14} {:>10}  {} → {}\n", i + 1, step.op->name,
-                        step.variant ? step.variant->name : "", bytes_text(bytes_moved(*this, step)),
-                        list_text(*this, step.inputs), results);
+    text += fmt::format("{:3}{} {:<36} {:<14} {:>10}  {} → {}\n", i + 1, step.prepared ? "*" : " ",
+                        step.op->name, step.variant ? step.variant->name : "",
+                        bytes_text(bytes_moved(*this, step)), list_text(*this, step.inputs), results);
   }
+  if (std::any_of(steps.begin(), steps.end(), [](const ProgramStep& step) { return step.prepared; }))
+    text += "* run again only where a captured tensor has changed\n";
   for (const std::string& fusion : fusions) text += fmt::format("fused: {}\n", fusion);
   double share =
       statistics.separate_bytes ? double(statistics.arena_bytes) / double(statistics.separate_bytes) : 1;

@@ -23,6 +23,9 @@ struct ProgramStep : Step {
   const Variant* variant = nullptr;
   /// Variant → best time in seconds, where variants were measured; else empty.
   std::map<std::string, double> measured = {};
+  /// Whether it depends on captured tensors alone, which no step writes: a replay runs it again only where
+  /// one has changed. Its results lie in the arena from the first step to the last.
+  bool prepared = false;
 };
 
 /// What the caller gets: a value in an output buffer, or memory that was there before.

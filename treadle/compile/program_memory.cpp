@@ -12,7 +12,8 @@ ProgramMemory::ProgramMemory(const Program& program, const ReplayHostWork& host_
     : program_(program),
       arena_(make_intrusive<Storage>(program.device, program.statistics.arena_bytes)),
       captured_writes_(program.captured_writes()),
-      scratch_(program, keeps) {
+      scratch_(program, keeps),
+      prepared_(program, keeps) {
   size_t count = 0;
   for (const ProgramStep& step : program.steps) count += step.inputs.size() + step.outputs.size();
   views_.reserve(count);  // calls point into it
@@ -72,6 +73,7 @@ void ProgramMemory::set_stream(void* stream) {
 void ProgramMemory::place_scratch() {
   const size_t needed = std::max(arena_->bytes(), scratch_.plan());
   if (needed == arena_->bytes()) return;
+  prepared_.forget();
   arena_ = {};  // the old one goes first
   arena_ = make_intrusive<Storage>(program_.device, needed);
   bind_arena();

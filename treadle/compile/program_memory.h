@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "treadle/compile/prepared_results.h"
 #include "treadle/compile/program.h"
 #include "treadle/compile/replay_host_work.h"
 #include "treadle/compile/replay_scratch.h"
@@ -61,7 +62,9 @@ class ProgramMemory {
   void begin(size_t step) { scratch_.begin(step, arena_->data()); }
   void end(size_t step) { scratch_.end(step); }
   ReplayScratch& scratch() { return scratch_; }
-  /// Gives scratch that has grown a place in the arena, which may move: nothing in it outlives a replay.
+  PreparedResults& prepared() { return prepared_; }
+  /// Gives scratch that has grown a place in the arena, which may move: of what is in it only prepared
+  /// results outlive a replay, and they are made again then.
   void place_scratch();
 
   const Storage& arena() const { return *arena_; }
@@ -77,6 +80,7 @@ class ProgramMemory {
   IntrusivePtr<Storage> arena_;
   CapturedWrites captured_writes_;
   ReplayScratch scratch_;
+  PreparedResults prepared_;
   std::vector<TensorView> views_;
   std::vector<Call> calls_;
   Patches inputs_, outputs_, in_arena_, written_;

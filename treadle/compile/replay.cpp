@@ -37,12 +37,17 @@ void Replay::run_loop() {
   const size_t first_write = memory_.captured_writes().first_step;
   RunHook* const hook = run_hook();
   CapturedLock::Hold hold(lock_);
+  PreparedResults& prepared = memory_.prepared();
+  const bool current = prepared.are_current();
+  if (!current) prepared.begin();
   size_t step = 0;
   try {
     for (; step < memory_.steps(); ++step) {
       if (step == first_write) hold.write();
+      if (current && program_.steps[step].prepared) continue;
       hook ? run_hooked(*hook, step) : run_step(step);
     }
+    prepared.end();
   } catch (...) {
     if (step <= first_write) host_work_.undo();
     if (step >= first_write) raise_versions();  // it may have written some elements

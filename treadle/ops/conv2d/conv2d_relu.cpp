@@ -13,9 +13,13 @@ void register_conv2d_relu(Registry& registry) {
 
 }  // namespace ops
 
-Tensor conv2d_relu(const Tensor& x, const Tensor& w, const Tensor& b, const Conv2dOptions& options) {
+const Op& conv2d_relu_op() {
   static const Op& op = op_named("conv2d_relu");
-  return apply(op, {x, w, b}, Attributes::of(options))[0];
+  return op;
+}
+
+Tensor conv2d_relu(const Tensor& x, const Tensor& w, const Tensor& b, const Conv2dOptions& options) {
+  return apply(conv2d_relu_op(), {x, w, b}, Attributes::of(options))[0];
 }
 
 }  // namespace treadle
