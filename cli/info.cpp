@@ -6,6 +6,7 @@
 #include "treadle/core/plugin.h"
 #include "treadle/core/runtime.h"
 #include "treadle/core/version.h"
+#include "treadle/data/download.h"
 #include "treadle/graph/registry.h"
 
 namespace treadle::cli {
@@ -32,7 +33,8 @@ std::vector<Entry> entries() {
     for (int i = 0; i < std::max(device_count(device.kind), 1); ++i)
       list.push_back(device_entry({device.kind, i}));
   for (Engine engine : kAllEngines) list.push_back(engine_entry(engine));
-  for (const Plugin& plugin : known_plugins())  // known by now: their devices and engines were asked for
+  list.push_back({"data", "download", downloads_absence(), "by libcurl"});
+  for (const Plugin& plugin : known_plugins())  // known by now: what needs them was asked for
     list.push_back({"plugin", plugin.name, plugin.absence, plugin.file});
   return list;
 }
@@ -65,6 +67,7 @@ int run(const Options& options) {
                     {"auto", chosen},
                     {"devices", to_json(list, "device")},
                     {"engines", to_json(list, "engine")},
+                    {"data", to_json(list, "data")},
                     {"plugins", to_json(list, "plugin")}});
     return kSuccess;
   }

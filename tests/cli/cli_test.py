@@ -53,7 +53,7 @@ class Tables(TrainingTest):
             broken.write_text("not a library", encoding="utf-8")
             info = json.loads(run("info", "--json", environment={"TREADLE_PLUGINS": folder}).stdout)
         plugins = {plugin["name"]: plugin for plugin in info["plugins"]}
-        self.assertEqual(set(plugins), {"cuda", "onednn"})
+        self.assertEqual(set(plugins), {"cuda", "onednn", "curl"})
         self.assertFalse(plugins["cuda"]["available"])
         self.assertEqual(plugins["cuda"]["description"], str(broken))
         self.assertIn("cannot be opened", plugins["cuda"]["reason"])

@@ -37,11 +37,12 @@ struct MirrorFailed {
   std::string reason;
 };
 
+const Plugin& plugin() { return open_plugin("curl", TREADLE_CURL_ABI_VERSION); }
+
 const TreadleCurlApi& curl() {
-  const Plugin& plugin = open_plugin("curl", TREADLE_CURL_ABI_VERSION);
-  require<DatasetAbsent>(plugin.table != nullptr, "downloads need libcurl (Debian: libcurl4): {}",
-                         plugin.absence);
-  return *static_cast<const TreadleCurlApi*>(plugin.table);
+  require<DatasetAbsent>(plugin().table != nullptr, "downloads need libcurl (Debian: libcurl4): {}",
+                         plugin().absence);
+  return *static_cast<const TreadleCurlApi*>(plugin().table);
 }
 
 /// The length of what is there of a file so far, which belongs to one process at a time.
@@ -309,5 +310,7 @@ DownloadResult download_dataset(const std::string& name, const DownloadOptions& 
   if (!set.members.empty()) unpack(result.folder / set.files.front().name, result.folder, set.members);
   return result;
 }
+
+std::string downloads_absence() { return plugin().absence; }
 
 }  // namespace treadle

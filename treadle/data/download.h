@@ -42,4 +42,7 @@ struct DownloadResult {
 /// FileError.
 TREADLE_API DownloadResult download_dataset(const std::string& name, const DownloadOptions& options);
 
+/// Why nothing can be downloaded here; empty when it can.
+TREADLE_API std::string downloads_absence();
+
 }  // namespace treadle
