@@ -8,10 +8,12 @@
 #include "cli/format.h"
 #include "cli/given_settings.h"
 #include "cli/interruption.h"
+#include "cli/learning_rate_report.h"
 #include "cli/measuring_note.h"
 #include "cli/progress.h"
 #include "cli/saved_settings.h"
 #include "cli/standard_output.h"
+#include "cli/terminal_line.h"
 #include "cli/train_callbacks.h"
 #include "cli/train_config.h"
 #include "cli/train_options.h"
@@ -76,6 +78,8 @@ class Training {
 
   int run() {
     prepare();
+    if (o_.find_lr) return find_rate();
+    prepare_folder();
     TrainingRun run{o_, data_, device_, model_->parameter_count(), o_.out};
     if (!o_.quiet) announce(run);
     const std::stop_token stop = stop_on_signals();
@@ -93,7 +97,7 @@ class Training {
     o_.data = lasting_name(o_.data);
     check(o_);
     if (o_.resume) take_up();
-    if (!o_.resume && !o_.out.empty()) refuse_used_folder();
+    if (!o_.resume && !o_.find_lr && !o_.out.empty()) refuse_used_folder();
     device_ = apply_run_settings(o_);
     prepare_data();
     default_generator().set_seed(o_.seed);
@@ -102,6 +106,9 @@ class Training {
     optimizer_ = optimizer_of(o_, model_->named_parameters());
     if (o_.ema > 0) average_.emplace(*model_, o_.ema);
     description_ = describe();
+  }
+
+  void prepare_folder() {
     if (!o_.resume) take_new_folder();
     folder_->set_config(config_text(o_, device_));
     callbacks_ = train_callbacks().make({o_, *folder_, data_, description_.normalization, device_});
@@ -221,6 +228,31 @@ class Training {
     fit.callbacks.push_back(&progress_);
     for (const auto& callback : callbacks_) fit.callbacks.push_back(callback.get());
     return fit;
+  }
+
+  /// Trains nothing that stays; a run folder is only where the curve goes.
+  int find_rate() {
+    const std::stop_token stop = stop_on_signals();
+    MeasuringNote note(on_terminal() && !o_.quiet, stop);
+    LearningRateSearch search;
+    if (on_terminal() && !o_.quiet)
+      search.on_step = [&](int64_t step) {
+        draw_terminal_line(fmt::format("step {} of at most {}", step, search.steps));
+      };
+    const LearningRateCurve curve =
+        find_classifier_learning_rate(*model_, *optimizer_, data_.train, fit_options(stop), search);
+    if (search.on_step) clear_terminal_line();
+    if (stop.stop_requested()) {
+      print_error("treadle: interrupted; nothing was written");
+      return kInterrupted;
+    }
+    const fs::path folder = o_.out.empty() ? fs::path("runs") / (o_.model + "-lr") : fs::path(o_.out);
+    write_curve(curve, folder);
+    if (!o_.quiet)
+      fmt::print("{}\nthe curve is in {}/learning_rate.csv and .svg\n", suggestion_text(curve),
+                 folder.string());
+    if (o_.json) print_json(json_of(curve));
+    return kSuccess;
   }
 
   int interrupted(const TrainingRun& run, const FitResult& result) const {

@@ -33,7 +33,7 @@ struct TrainOptions : BindingSettings, DataOptions {
   ScheduleOptions of_schedule = default_schedule_options();
   uint64_t seed = 0;
   bool normalize = false, resume = false, overwrite = false, tensorboard = false, no_plots = false,
-       json = false, quiet = false;
+       find_lr = false, json = false, quiet = false;
 
   static void describe(auto& field) {
     using O = TrainOptions;
@@ -129,6 +129,11 @@ struct TrainOptions : BindingSettings, DataOptions {
           "NAME=VALUE: a setting as config.toml calls it; goes before --config, may be repeated");
     field("resume", &O::resume, "Go on from last.safetensors in the run folder");
     field("overwrite", &O::overwrite, "Let a new run replace the one in --out, once it has something to save",
+          {.excludes = {"--resume"}});
+    field("find_lr", &O::find_lr,
+          "Train no model: raise the learning rate for some 300 steps, suggest one, and write the curve into "
+          "--out; "
+          "default: runs/MODEL-lr",
           {.excludes = {"--resume"}});
   }
 };

@@ -9,7 +9,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 import zlib
 
-from program import TrainingTest, run
+from program import TrainingTest, last_json, run
 
 SVG = "{http://www.w3.org/2000/svg}"
 CHARTS = {"accuracy.svg", "confusion.svg", "loss.svg"}
@@ -27,6 +27,27 @@ def png_size(path):
     width, height, depth, color = struct.unpack_from(">IIBB", data, 16)
     assert len(zlib.decompress(body)) == height * (1 + width * (3 if color == 2 else 1)), path
     return width, height
+
+
+class LearningRate(TrainingTest):
+    def test_it_is_suggested_and_its_curve_written(self):
+        result = run("train", "mlp", "--data", self.data, "--find-lr", "--out", self.folder / "lr", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = last_json(result)
+        self.assertGreater(report["suggestion"], 1e-6)
+        self.assertIn(f"--lr {report['suggestion']:.2g}\n", result.stdout)
+        rows = (self.folder / "lr" / "learning_rate.csv").read_text().splitlines()
+        self.assertEqual(rows[0], "learning_rate,loss")
+        self.assertEqual(len(rows), 1 + len(report["losses"]))
+        ElementTree.parse(self.folder / "lr" / "learning_rate.svg")
+        self.assertEqual({path.name for path in (self.folder / "lr").iterdir()}, {"learning_rate.csv", "learning_rate.svg"})
+
+    def test_a_run_in_the_folder_stays(self):
+        self.assertEqual(self.train("--epochs", 1).returncode, 0)
+        before = (self.folder / "run" / "last.safetensors").read_bytes()
+        self.assertEqual(run("train", "mlp", "--data", self.data, "--find-lr", "--out", self.folder / "run").returncode, 0)
+        self.assertEqual((self.folder / "run" / "last.safetensors").read_bytes(), before)
+        self.assert_fails(self.train("--find-lr", "--resume"), 2, "--find-lr", "--resume")
 
 
 class Plot(TrainingTest):

@@ -6,7 +6,7 @@
 
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
-#include "treadle/ops/layout/copy.h"
+#include "treadle/train/copied_state.h"
 
 namespace treadle {
 namespace {
@@ -24,12 +24,6 @@ double median(std::vector<double> values) {
 
 /// In a checkpoint of a run with an average, before the names of the weights that are trained.
 constexpr std::string_view kTrained = "trained.";
-
-std::vector<NamedTensor> copies_of(const std::vector<NamedTensor>& tensors) {
-  std::vector<NamedTensor> copies;
-  for (auto& [name, tensor] : tensors) copies.push_back({name, clone(tensor.detach())});
-  return copies;
-}
 
 /// One run of fit(): the loop's state, from the first step to the last.
 class Loop {

@@ -32,17 +32,33 @@ Measure measure_on(const ImageDataset& part, Evaluator& evaluator, const Classif
   };
 }
 
+/// What training needs; the model is judged by nothing yet.
+FitTask task_of_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
+                           const LabelledImages& images, const StepOptions& step) {
+  FitTask task{model, optimizer, schedule, images};
+  auto loss = [&model](std::span<const Tensor> batch) { return cross_entropy(model(batch[0]), batch[1]); };
+  task.step = training_step(optimizer, loss, step);
+  return task;
+}
+
 }  // namespace
+
+LearningRateCurve find_classifier_learning_rate(Module& model, Optimizer& optimizer,
+                                                const ImageDataset& images, const ClassifierOptions& options,
+                                                LearningRateSearch search) {
+  const Schedule schedule = Schedule::named("constant", search.lowest);
+  const LabelledImages examples(images, options);
+  search.batch_size = options.batch_size, search.seed = options.seed, search.stop = options.stop;
+  return find_learning_rate(task_of_classifier(model, optimizer, schedule, examples, options.step), search);
+}
 
 FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
                          const DatasetSplits& data, const ClassifierOptions& options) {
   Evaluator evaluator(model);
   LabelledImages images(data.train, options);
-  FitTask task{model, optimizer, schedule, images};
-  auto loss = [&model](std::span<const Tensor> batch) { return cross_entropy(model(batch[0]), batch[1]); };
   StepOptions step = options.step;
   step.average = options.average;
-  task.step = training_step(optimizer, loss, step);
+  FitTask task = task_of_classifier(model, optimizer, schedule, images, step);
   if (data.validation.size() > 0) task.validate = measure_on(data.validation, evaluator, options);
   task.test = measure_on(data.test, evaluator, options);
   task.best_by = "accuracy", task.higher_is_better = true;

@@ -4,6 +4,7 @@
 #include "treadle/data/dataset.h"
 #include "treadle/train/classification/evaluate.h"
 #include "treadle/train/fit.h"
+#include "treadle/train/learning_rate_finder.h"
 #include "treadle/train/training_step.h"
 
 namespace treadle {
@@ -18,6 +19,12 @@ struct ClassifierOptions : FitOptions {
 /// of the best accuracy on them. With limit_batches, evaluations are cut to as many images.
 TREADLE_API FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
                                      const DatasetSplits& data, const ClassifierOptions& options);
+
+/// find_learning_rate() on the images, with the batch size, seed, stop and normalization of `options`.
+TREADLE_API LearningRateCurve find_classifier_learning_rate(Module& model, Optimizer& optimizer,
+                                                            const ImageDataset& images,
+                                                            const ClassifierOptions& options,
+                                                            LearningRateSearch search = {});
 
 /// The figures by class behind metrics that fit_classifier() gave; without any where there are none.
 TREADLE_API Evaluation evaluation_of(const Metrics& metrics);
