@@ -83,10 +83,16 @@ class Plot(TrainingTest):
         self.assertEqual(png_size(self.plots("other")["filters.png"]), (16 * 34 - 6, 8 * 34 - 6))
         self.assert_fails(run("plot", self.folder / "data"), 1, "holds no run to plot")
 
-    def test_points_have_charts_alone(self):
+    def test_points_have_charts_and_the_regions_of_their_classes(self):
         result = run("train", "mlp", "--data", "xor", "--epochs", 2, "--out", self.folder / "run")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(set(self.plots()), CHARTS)
+        plots = self.plots()
+        self.assertEqual(set(plots), CHARTS | {"regions.svg"})
+        regions = ElementTree.parse(plots["regions.svg"])
+        fills = [circle.get("fill") for circle in regions.iter(SVG + "circle")]
+        self.assertEqual(len(fills), 1000 + 2)  # the test points, and the legend
+        self.assertEqual(len(set(fills)), 2)
+        self.assertEqual(len(list(regions.iter(SVG + "image"))), 1)
 
 
 if __name__ == "__main__":
