@@ -22,7 +22,7 @@ class GatedLinear : public Module {
 
 int main() {
   default_generator().set_seed(1);
-  const DatasetSplits data = load_dataset("spirals:2", 1);
+  const DatasetSplits data = load_dataset("spirals:2", {.seed = 1});
   Sequential model{std::make_shared<GatedLinear>(2, 64), std::make_shared<GatedLinear>(64, 64),
                    std::make_shared<Linear>(64, 2)};
   Adam optimizer(model.named_parameters(), 0.005);

@@ -19,7 +19,7 @@ Tensor one_hot_of(const Tensor& labels, int64_t classes) {
 
 int main() {
   default_generator().set_seed(2);
-  const DatasetSplits data = load_dataset("moons", 2);
+  const DatasetSplits data = load_dataset("moons", {.seed = 2});
   Sequential model{std::make_shared<Linear>(2, 32), std::make_shared<ReLU>(),
                    std::make_shared<Linear>(32, 2)};
   Adam optimizer(model.named_parameters(), 0.01);
