@@ -39,12 +39,13 @@ std::vector<const Storage*> sources_of(const Program& program, int value) {
   return all;
 }
 
+/// What a prepared step reads is captured, or made by another one.
 PreparedResults::PreparedResults(const Program& program, bool keeps) : keeps_(keeps) {
   for (const ProgramStep& step : program.steps)
     if (step.prepared)
       for (int input : step.inputs)
-        if (input != kNoValue)
-          for (const Storage* source : sources_of(program, input)) sources_.push_back({source, 0});
+        if (input != kNoValue && program.buffer_of(input).is_fixed())
+          sources_.push_back({program.buffer_of(input).storage.get(), 0});
 }
 
 bool PreparedResults::are_current() const {

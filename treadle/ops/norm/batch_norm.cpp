@@ -22,7 +22,7 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   require_of_channels("batch_norm", "w", inputs, 1, x);
   require_of_channels("batch_norm", "b", inputs, 2, x);
   require_residual("batch_norm", inputs, 3, x);
-  const TensorSpec statistics = TensorSpec::of({x[1]}, dtype_of_statistics(inputs[0].dtype));
+  const TensorSpec statistics = TensorSpec::of({x[1]}, wide_dtype(inputs[0].dtype));
   return {pointwise_output("batch_norm", inputs.first(1), inputs[0].dtype), statistics, statistics};
 }
 
@@ -59,7 +59,7 @@ TensorView first_of_channels(const TensorView& x) {
 /// Means are taken of distances from each channel's first element: those of constant channels are exact, and
 /// others owe nothing to how far from 0 a channel lies.
 void compose(const Composition& call) {
-  const ChannelSteps steps(call, call.input(0).shape, dtype_of_statistics(call.output().dtype));
+  const ChannelSteps steps(call, call.input(0).shape, wide_dtype(call.output().dtype));
   const TensorView x = steps.exact(call.input(0)), y = steps.exact_target(call.output()),
                    mean = call.output(1), variance = call.output(2);
   if (x.numel() == 0) return steps.mean(x, mean), steps.mean(x, variance);

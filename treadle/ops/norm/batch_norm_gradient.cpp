@@ -20,7 +20,7 @@ bool has(Specs inputs, size_t i) { return i < inputs.size() && inputs[i].defined
 
 void require_statistics(Specs inputs, size_t i, const char* name, const Shape& x) {
   require_of_channels(kName, name, inputs, i, x);
-  const DType expected = dtype_of_statistics(inputs[kX].dtype);
+  const DType expected = wide_dtype(inputs[kX].dtype);
   require<DTypeError>(inputs[i].dtype == expected, "{}: {} is {}, x of {} expects {}", kName, name,
                       name_of(inputs[i].dtype), name_of(inputs[kX].dtype), name_of(expected));
 }
@@ -113,8 +113,7 @@ void compose(const Composition& call) {
 /// f32 beside half types: by number of the dtype.
 std::vector<DType> statistics_of_dtypes() {
   std::vector<DType> list;
-  for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
-    list.push_back(dtype_of_statistics(dtype));
+  for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) list.push_back(wide_dtype(dtype));
   return list;
 }
 

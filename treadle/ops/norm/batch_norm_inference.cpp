@@ -60,7 +60,7 @@ std::vector<Tensor> gradient(const GradientContext& context) {
 }
 
 void compose(const Composition& call) {
-  const ChannelSteps steps(call, call.input(kX).shape, dtype_of_statistics(call.output().dtype));
+  const ChannelSteps steps(call, call.input(kX).shape, wide_dtype(call.output().dtype));
   const TensorView y = steps.exact_target(call.output());
   call.run(sub_op(), {steps.exact(kX), steps.along(steps.exact(kMean))}, {y});
   steps.finish(y, steps.exact(kVariance), kW, call.options<BatchNormOptions>());

@@ -3,13 +3,8 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/fill/fill.h"
-#include "treadle/ops/fill/fill_options.h"
-#include "treadle/ops/layout/cast.h"
-#include "treadle/ops/layout/cast_options.h"
 #include "treadle/ops/layout/convert.h"
 #include "treadle/ops/norm/batch_norm.h"
-#include "treadle/ops/norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle {
@@ -60,32 +55,26 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
 /// Half types are computed in f32.
 class Body {
  public:
-  explicit Body(const Composition& call)
-      : call_(call), dtype_(size_of(call.input(kMean).dtype) == 2 ? DType::f32 : call.input(kMean).dtype) {}
+  explicit Body(const Composition& call) : call_(call), dtype_(wide_dtype(call.input(kMean).dtype)) {}
 
   void run() const {
     const auto& options = call_.options<BatchStatisticsOptions>();
     const TensorView& batches = call_.output(kBatches);
-    call_.run(add_op(), {batches, number(1, DType::i64)}, {batches});
-    const TensorView share = options.cumulative ? one_of(batches) : number(options.momentum, dtype_);
+    call_.run(add_op(), {batches, number(call_, 1, DType::i64)}, {batches});
+    const TensorView share = options.cumulative ? one_of(batches) : number(call_, options.momentum, dtype_);
     move(kRunningMean, row_major(call_, call_.input(kMean), dtype_), share);
     const TensorView found = call_.scratch(call_.input(kVariance).shape, dtype_);
     convert(call_, call_.input(kVariance), found);
-    call_.run(mul_op(), {found, number(unbiased(options.count), dtype_)}, {found});
+    call_.run(mul_op(), {found, number(call_, unbiased(options.count), dtype_)}, {found});
     move(kRunningVariance, found, share);
   }
 
  private:
-  TensorView number(double value, DType dtype) const {
-    const TensorView one = call_.scratch({}, dtype);
-    call_.run(fill_op(), {one}, {one}, Attributes::of(FillOptions{value}));
-    return one;
-  }
   /// 1 / batches.
   TensorView one_of(const TensorView& batches) const {
     const TensorView count = call_.scratch(batches.shape, dtype_);
     convert(call_, batches, count);
-    call_.run(div_op(), {number(1, dtype_), count}, {count});
+    call_.run(div_op(), {number(call_, 1, dtype_), count}, {count});
     return count;
   }
   /// running += share·(found - running).

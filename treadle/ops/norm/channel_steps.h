@@ -5,31 +5,23 @@
 #include <array>
 
 #include "treadle/graph/composition.h"
-#include "treadle/ops/fill/fill.h"
-#include "treadle/ops/fill/fill_options.h"
 #include "treadle/ops/layout/convert.h"
 #include "treadle/ops/norm/batch_norm_options.h"
 #include "treadle/ops/norm/channels.h"
-#include "treadle/ops/norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/reduce/reduce_options.h"
 
 namespace treadle {
 
-/// What mean and variance are kept in: they are computed in f32 where x is of a half type.
-inline DType dtype_of_statistics(DType x) { return size_of(x) == 2 ? DType::f32 : x; }
-
 class ChannelSteps {
  public:
-  /// All computed in `dtype`.
+  /// All computed in `dtype`: the wide_dtype() of x, in which mean and variance are kept, too.
   ChannelSteps(const Composition& call, const Shape& x, DType dtype)
       : call_(call), x_(x), dtype_(dtype), channels_(channels_of(x)) {}
 
   /// The operand itself where it has that dtype, else a copy.
-  TensorView exact(const TensorView& operand) const {
-    return operand.dtype == dtype_ ? operand : row_major(call_, operand, dtype_);
-  }
+  TensorView exact(const TensorView& operand) const { return as_dtype(call_, operand, dtype_); }
   TensorView exact(int input) const {
     return call_.has_input(input) ? exact(call_.input(input)) : TensorView{};
   }
@@ -40,12 +32,7 @@ class ChannelSteps {
   void deliver(const TensorView& made, const TensorView& output) const {
     if (made.dtype != output.dtype) convert(call_, made, output);
   }
-  /// Laid out as `view`, which has no gaps.
-  TensorView scratch_like(const TensorView& view) const {
-    TensorView scratch = call_.scratch(view.shape, dtype_);
-    scratch.strides = view.strides;
-    return scratch;
-  }
+  TensorView scratch_like(const TensorView& view) const { return treadle::scratch_like(call_, view, dtype_); }
   TensorView scratch_of_channels() const { return call_.scratch({x_[1]}, dtype_); }
   /// [C] as it broadcasts along x.
   TensorView along(const TensorView& of_channels) const {
@@ -55,11 +42,7 @@ class ChannelSteps {
     view.strides[0] = of_channels.strides[0];
     return view;
   }
-  TensorView number(double value) const {
-    const TensorView one = call_.scratch({}, dtype_);
-    call_.run(fill_op(), {one}, {one}, Attributes::of(FillOptions{value}));
-    return one;
-  }
+  TensorView number(double value) const { return treadle::number(call_, value, dtype_); }
 
   /// [N, C, …] → [C].
   void mean(const TensorView& x, const TensorView& of_channels) const {

@@ -12,6 +12,7 @@
 #include "treadle/ops/norm/batch_norm.h"
 #include "treadle/ops/norm/batch_norm_cases.h"
 #include "treadle/ops/norm/channel_steps.h"
+#include "treadle/ops/norm/normalized_rows.h"
 
 namespace treadle {
 namespace {
@@ -58,7 +59,7 @@ TensorView along_filters(TensorView view, const Shape& w) {
 void compose(const Composition& call) {
   const TensorView& w = call.output(0);
   const Shape channels{1, w.shape[0]};
-  const ChannelSteps steps(call, channels, dtype_of_statistics(w.dtype));
+  const ChannelSteps steps(call, channels, wide_dtype(w.dtype));
   const TensorView filters = steps.exact_target(w), b = steps.exact_target(call.output(1)),
                    scale =
                        steps.deviation(steps.exact(kVariance), call.options<FoldBatchNormOptions>().epsilon);

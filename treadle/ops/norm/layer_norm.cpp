@@ -5,8 +5,6 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/fill/fill.h"
-#include "treadle/ops/fill/fill_options.h"
 #include "treadle/ops/layout/convert.h"
 #include "treadle/ops/norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise.h"
@@ -54,14 +52,12 @@ void compose_exactly(const Composition& call, const TensorView& x, const TensorV
   static const Attributes over_rows = Attributes::of(ReduceOptions{.axes = {-1}, .keep_axes = true});
   Shape rows = x.shape;
   rows[-1] = 1;
-  const TensorView of_row = call.scratch(rows, x.dtype), epsilon = call.scratch({}, x.dtype),
-                   squares = call.scratch(x.shape, x.dtype);
+  const TensorView of_row = call.scratch(rows, x.dtype), squares = call.scratch(x.shape, x.dtype),
+                   epsilon = number(call, call.options<LayerNormOptions>().epsilon, x.dtype);
   call.run(mean_op(), {x}, {of_row}, over_rows);
   call.run(sub_op(), {x, of_row}, {y});
   call.run(mul_op(), {y, y}, {squares});
   call.run(mean_op(), {squares}, {of_row}, over_rows);
-  call.run(fill_op(), {epsilon}, {epsilon},
-           Attributes::of(FillOptions{call.options<LayerNormOptions>().epsilon}));
   call.run(add_op(), {of_row, epsilon}, {of_row});
   call.run(sqrt_op(), {of_row}, {of_row});
   call.run(div_op(), {y, of_row}, {y});
