@@ -19,7 +19,7 @@ using Body = std::function<Tensor(BatchNorm2d& layer, const Tensor& x, const Ten
 
 struct Outcome {
   std::vector<float> y, gradient, weight_gradient, residual_gradient, running_mean;
-  std::vector<std::string> steps;
+  std::vector<std::string> steps, fusions;
 };
 
 /// Twice, on layers that begin alike: the second call sees the statistics that the first has moved.
@@ -46,7 +46,11 @@ Outcome run(const Body& body, const Shape& residual_shape, bool compiled, bool t
   outcome.weight_gradient = layer.weight.grad().to_vector<float>();
   if (residual.grad().defined()) outcome.residual_gradient = residual.grad().to_vector<float>();
   outcome.running_mean = layer.running_mean.to_vector<float>();
-  if (compiled) outcome.steps = names_of_steps(*function.programs().back().program);
+  if (!compiled) return outcome;
+  const Program& program = *function.programs().back().program;
+  outcome.steps = names_of_steps(program);
+  for (const std::string& fusion : program.fusions)
+    if (fusion.find("batch_norm") != std::string::npos) outcome.fusions.push_back(fusion);
   return outcome;
 }
 
@@ -120,6 +124,20 @@ TEST(BatchNormFusion, NotWithWhatIsBroadcastOrReadElsewhere) {
     expect_same(compiled, run(body, shape, false));
     EXPECT_GE(count(compiled, "add") + count(compiled, "pointwise_chain"), 1);
   }
+}
+
+/// A sum that does not fit is left alone, and nothing else with it.
+TEST(BatchNormFusion, OthersAreFusedBesideOneThatDoesNotFit) {
+  auto second = std::make_shared<BatchNorm2d>(3);
+  const Body body = [&](BatchNorm2d& layer, const Tensor& x, const Tensor& r) {
+    second->zero_grad();
+    return (layer(x) + r) * relu((*second)(x));
+  };
+  const Outcome compiled = run(body, {2, 1}, true);
+  second = std::make_shared<BatchNorm2d>(3);
+  expect_same(compiled, run(body, {2, 1}, false));
+  for (const char* fused : {"relu", "relu_gradient"}) EXPECT_EQ(count(compiled, fused), 0) << fused;
+  EXPECT_EQ(compiled.fusions, std::vector<std::string>{"batch_norm + relu → batch_norm"});
 }
 
 /// What is added is written between the normalisation and the sum: the sum reads it as it is then.
