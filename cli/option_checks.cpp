@@ -80,6 +80,14 @@ OptionCheck or_nothing(OptionCheck check) {
   return check;
 }
 
+OptionCheck automatic_or(OptionCheck check) {
+  check.fault = [fault = std::move(check.fault)](std::string& text) {
+    return text == "auto" ? std::string() : fault(text);
+  };
+  check.shown = "auto or " + check.shown;
+  return check;
+}
+
 OptionCheck one_of(std::vector<std::string> names) {
   std::string shown = "{" + joined_names(names) + "}";
   return {[names = std::move(names)](std::string& text) {

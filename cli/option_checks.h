@@ -26,6 +26,8 @@ OptionCheck positive_number();
 double number_in(const std::string& text);
 /// Nothing, or what the other takes.
 OptionCheck or_nothing(OptionCheck check);
+/// "auto", or what the other takes.
+OptionCheck automatic_or(OptionCheck check);
 /// One of `names`; the message suggests the nearest.
 OptionCheck one_of(std::vector<std::string> names);
 

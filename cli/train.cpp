@@ -144,6 +144,7 @@ class Training {
   void prepare_data() {
     data_ = load_data();
     check_model_takes_data();
+    Augmentations::parse(o_.augment).require_fit(data_.train.image_shape, !data_.train.has_values());
     fingerprint_ = fingerprint(data_);
     if (o_.resume) check_same_data();
     if (o_.validation > 0) hold_out(data_, o_.validation, o_.seed);
@@ -216,6 +217,9 @@ class Training {
     fit.step = {.parts = o_.accumulate, .clip_norm = o_.clip_norm};
     fit.average = average_ ? &*average_ : nullptr;
     fit.seed = o_.seed;
+    fit.augmentations = Augmentations::parse(o_.augment);
+    fit.label_smoothing = o_.label_smoothing;
+    fit.loader_threads = loader_threads_in(o_.loader_threads);
     fit.device = device_;
     fit.limit_batches = o_.limit_batches;
     fit.max_steps = o_.steps;

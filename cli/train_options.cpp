@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
+#include "treadle/data/augmentations.h"
 
 namespace treadle::cli {
 namespace {
@@ -41,6 +42,33 @@ std::vector<PresetUse> preset_uses() {
 }
 
 }  // namespace
+
+std::string augmentation_summaries() {
+  std::string text = "Random changes of the training images, in this order, as in crop:4,flip. ";
+  for (const AugmentationKind& kind : known_augmentation_kinds()) {
+    text += kind.name;
+    for (const OptionField& option : kind.options->fields)
+      text += fmt::format(":{}={}", option.name, to_string(option.default_value));
+    text += fmt::format(" ({}); ", kind.summary);
+  }
+  return text + "values may stand without the options' names, and be left out";
+}
+
+OptionCheck augmentation_list() {
+  return {[](std::string& text) {
+    try {
+      Augmentations::parse(text);
+      return std::string();
+    } catch (const ValueError& error) {
+      return std::string(error.what());
+    }
+  }};
+}
+
+std::optional<int> loader_threads_in(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  return int(number_in(text));
+}
 
 std::string preset_names() {
   std::string text = kBaseline.name;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cli/command.h"
@@ -16,6 +17,11 @@
 
 namespace treadle::cli {
 
+/// What --augment takes, with a line of each kind.
+std::string augmentation_summaries();
+OptionCheck augmentation_list();
+inline constexpr uint64_t kMostLoaderThreads = 256;
+
 /// "mlp, lenet5; fast (fashion_cnn on fashion-mnist)": the names of --preset.
 std::string preset_names();
 
@@ -27,7 +33,8 @@ struct TrainOptions : BindingSettings, DataOptions {
   int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0, accumulate = 1,
           early_stop = 0;
   std::string weight_decay;  ///< empty: that of the optimizer
-  double clip_norm = 0, ema = 0;
+  std::string augment, loader_threads = "auto";
+  double clip_norm = 0, ema = 0, label_smoothing = 0;
   bool decay_matrices_only = false;
   double learning_rate = 1e-3, validation = 0;
   ScheduleOptions of_schedule = default_schedule_options();
@@ -68,6 +75,17 @@ struct TrainOptions : BindingSettings, DataOptions {
     describe_step(field);
     field("preset", &O::preset, "A named recipe: " + preset_names(),
           {.kept = Kept::fixed, .kept_later = true});
+    field("augment", &O::augment, augmentation_summaries(),
+          {.check = augmentation_list(), .kept = Kept::fixed, .kept_later = true});
+    field("label_smoothing", &O::label_smoothing,
+          "So much of each label is spread evenly over all classes in the loss that is trained",
+          {.check = number_between(0, 1), .kept = Kept::fixed, .kept_later = true});
+    field("loader_threads", &O::loader_threads,
+          "Threads that make batches ahead of the step, which changes no result; auto: none where there is "
+          "one core or thread, else one for each eight cores, one at least",
+          {.check = automatic_or(whole_number(0, kMostLoaderThreads)),
+           .kept = Kept::renewable,
+           .kept_later = true});
     field("normalize", &O::normalize, "Subtract the mean of the training pixels, divide by their deviation",
           {.kept = Kept::fixed});
   }
@@ -146,6 +164,9 @@ std::unique_ptr<Optimizer> optimizer_of(const TrainOptions& options, std::vector
 
 /// Of the learning rate, in a run of so many steps and steps per epoch.
 Schedule schedule_of(const TrainOptions& options, int64_t total_steps, int64_t steps_per_epoch);
+
+/// Of --loader-threads; empty: the default number.
+std::optional<int> loader_threads_in(const std::string& text);
 
 /// Throws ValueError for names and values that no data set or device could make right.
 void check(const TrainOptions& options);

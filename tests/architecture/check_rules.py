@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks that a rule of optimizers is a closed room: treadle/optim/NAME, which nothing else in the library names.
 
-A kind of schedule is one as well: its header in treadle/optim/schedules, of which the build makes the list.
-Outside of its folder the library and the program include none of a rule's headers, and no header of a schedule; compile/, train/ and what lies in optim/
+A kind of schedule is one as well, and a kind of augmentation: its header in treadle/optim/schedules or treadle/data/augment, of
+which the build makes the list. Outside of its folder the library and the program include none of a rule's headers, and no header of
+a schedule or an augmentation; compile/, train/ and what lies in optim/
 itself have no string that is one of its presets, and nothing outside has one that is the name of its op. Users may, as tests,
 benches and the recipes of models are. Device files include a rule's header, so it includes optim/rule.h alone.
 
@@ -18,6 +19,8 @@ import rule
 
 HOME = "treadle/optim/"
 SCHEDULES = HOME + "schedules/"
+# Folders of which each header is a room.
+ROOMS = (SCHEDULES, "treadle/data/augment/")
 CHECKED = ["treadle", "cli"]
 # Users' names of rules are options of the program and may be any word elsewhere.
 PRESET_FREE = (HOME, "treadle/compile/", "treadle/train/")
@@ -32,8 +35,8 @@ INCLUDE = re.compile(r'#include "(treadle/[^"]+)"')
 
 def room_of(path):
     """`adam` for treadle/optim/adam/adam.h, "" for what lies elsewhere."""
-    if path.startswith(SCHEDULES):
-        return path[len(HOME):]
+    if path.startswith(ROOMS):
+        return path.removeprefix("treadle/")
     return path[len(HOME):].split("/")[0] if path.startswith(HOME) and path.count("/") > 2 else ""
 
 
@@ -54,8 +57,8 @@ def check_line(path, line, presets, ops):
     if include := INCLUDE.search(line):
         target = room_of(include[1])
         if target and target != room_of(path):
-            return f"{include[1]} is known to its folder alone; ask known_rules() or known_schedules()"
-        if room_of(path) and not path.startswith(SCHEDULES) and path.endswith(".h") and not target and include[1] != f"{HOME}rule.h":
+            return f"{include[1]} is known to its folder alone; ask known_rules(), known_schedules() or known_augmentations()"
+        if room_of(path) and not path.startswith(ROOMS) and path.endswith(".h") and not target and include[1] != f"{HOME}rule.h":
             return f"{include[1]}: device files include this header; it takes {HOME}rule.h alone"
         return None
     for word in STRING.findall(line):
@@ -93,6 +96,9 @@ SELF_TEST = {
     "cli/train.cpp": ('#include "treadle/optim/lion/lion.h"', 1),
     "treadle/optim/schedules/stairs.h": ('#include "treadle/optim/schedule_kind.h"', 0),
     "treadle/optim/schedules/slope.h": ('#include "treadle/optim/schedules/stairs.h"', 1),
+    "treadle/data/augment/fog.h": ('#include "treadle/data/augmentation_kind.h"', 0),
+    "treadle/data/augment/rain.h": ('#include "treadle/data/augment/fog.h"', 1),
+    "treadle/data/loader.cpp": ('#include "treadle/data/augment/fog.h"', 1),
     "cli/schedules.cpp": ('#include "treadle/optim/schedules/stairs.h"', 1),
     "cli/options.cpp": ('o.optimizer = "lion";', 0),
     "cli/bench.cpp": ('op_named("lion_update_all")', 1),

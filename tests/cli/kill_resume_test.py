@@ -82,6 +82,10 @@ class KillAndResume(TrainingTest):
         words = ["--schedule", "one-cycle", "--lr", 0.03, "--validation", 0.25, "--checkpoint-every", "0.05s"]
         self.check("mlp", "--epochs", 20, "--batch-size", 5, *words)
 
+    def test_with_augmented_images(self):
+        words = ["--augment", "crop:2,flip,rotate:10,mixup:0.4", "--label-smoothing", 0.1, "--checkpoint-every", 3]
+        self.check("mlp", "--epochs", 8, "--batch-size", 7, "--loader-threads", 2, *words)
+
 
 if __name__ == "__main__":
     print(f"TREADLE_KILL_SEED={SEED}", flush=True)

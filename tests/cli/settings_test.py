@@ -18,7 +18,7 @@ CHOSEN = {
     "weight_decay": "0.01", "decay_matrices_only": True, "clip_norm": 0.5, "ema": 0.75, "accumulate": 2,
     "seed": 7, "limit_batches": 3, "steps": 5, "validation": 0.25, "test": "last", "engine": "own", "variant": ["matmul=loop", "relu=loop"],
     "threads": 1, "deterministic": True, "eager": True, "keep_subnormals": True, "device": "cpu", "preset": "baseline",
-    "early_stop": 3, "tensorboard": True, "no_plots": True, "checkpoint_every": "2",
+    "augment": "flip,mixup:0.4", "label_smoothing": 0.1, "loader_threads": "1", "early_stop": 3, "tensorboard": True, "no_plots": True, "checkpoint_every": "2",
 }  # fmt: skip
 
 

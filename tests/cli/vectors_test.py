@@ -43,6 +43,12 @@ class Vectors(ProgramTest):
         self.assert_fails(self.train_on("moons:3"), 2, "moons has 2 classes")
         self.assert_fails(self.train_on("spirals:11"), 2, "2 to 10 classes")
 
+    def test_points_can_be_mixed_but_not_cropped(self):
+        mixed = self.train_on("moons", "--augment", "mixup", "--epochs", 2)
+        self.assertEqual(mixed.returncode, 0, mixed.stderr)
+        result = self.train_on("moons", "--augment", "mixup,crop", out="cropped")
+        self.assert_fails(result, 2, "the augmentation crop is for examples of shape [C, H, W]; the data set has numbers of shape [2]")
+
     def test_lists_say_that_they_are_made(self):
         sets = {entry["name"]: entry for entry in json.loads(run("datasets", "--json").stdout)["datasets"]}
         self.assertTrue(sets["moons"]["made"])

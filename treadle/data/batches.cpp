@@ -18,18 +18,6 @@ void check_index(const ImageDataset& dataset, int64_t index) {
                       dataset.size());
 }
 
-void check_normalization(const PixelNormalization& normalization, int64_t channels) {
-  const auto& [mean, deviation] = normalization;
-  bool fits = mean.size() == size_t(channels) && deviation.size() == size_t(channels);
-  require<ValueError>((mean.empty() && deviation.empty()) || fits,
-                      "a normalization of {} means and {} deviations does not fit images of {} channels",
-                      mean.size(), deviation.size(), channels);
-  for (float value : deviation)
-    require<ValueError>(value > 0 && std::isfinite(value), "the deviation {} is not positive and finite",
-                        value);
-  for (float value : mean) require<ValueError>(std::isfinite(value), "the mean {} is not finite", value);
-}
-
 // Divisions, not products with reciprocals: these are the values that PyTorch's transforms give, bit by bit.
 
 void scale(const uint8_t* __restrict in, float* __restrict out, int64_t count) {
@@ -78,6 +66,18 @@ void for_each_image(const ImageDataset& dataset, const std::vector<T>& all, std:
 
 }  // namespace
 
+void require_fit(const PixelNormalization& normalization, int64_t channels) {
+  const auto& [mean, deviation] = normalization;
+  bool fits = mean.size() == size_t(channels) && deviation.size() == size_t(channels);
+  require<ValueError>((mean.empty() && deviation.empty()) || fits,
+                      "a normalization of {} means and {} deviations does not fit images of {} channels",
+                      mean.size(), deviation.size(), channels);
+  for (float value : deviation)
+    require<ValueError>(value > 0 && std::isfinite(value), "the deviation {} is not positive and finite",
+                        value);
+  for (float value : mean) require<ValueError>(std::isfinite(value), "the mean {} is not finite", value);
+}
+
 BatchSampler::BatchSampler(int64_t size, int64_t batch_size, uint64_t seed)
     : size_(size), batch_size_(batch_size), seed_(seed) {
   require<ValueError>(size > 0 && batch_size > 0, "batches of {} from {} images: both must be positive",
@@ -122,7 +122,7 @@ Shape batch_shape(int64_t count, const Shape& example) {
 void gather_batch(const ImageDataset& dataset, std::span<const int64_t> indices, float* pixels,
                   int64_t* labels, const PixelNormalization& normalization) {
   require_whole(dataset);
-  check_normalization(normalization, dataset.image_shape[0]);
+  require_fit(normalization, dataset.image_shape[0]);
   auto convert = [&](const auto* image, int64_t offset) {
     convert_image(image, pixels + offset, dataset.image_shape, normalization);
   };

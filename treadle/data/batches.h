@@ -80,6 +80,9 @@ struct PixelNormalization {
   std::vector<float> deviation;
 };
 
+/// Throws ValueError unless it is empty or has one finite mean and one positive deviation per channel.
+TREADLE_API void require_fit(const PixelNormalization& normalization, int64_t channels);
+
 /// Copies images to pixels[B, C, H, W] as pixel/255, or (pixel/255 - mean[c]) / deviation[c], values as they
 /// are, or as (value - mean[c]) / deviation[c], and their labels to labels[B]. Throws ValueError for an index
 /// beyond the data set, a data set that is not whole, and a normalization without one finite mean and one

@@ -25,6 +25,18 @@ double median(std::vector<double> values) {
 /// In a checkpoint of a run with an average, before the names of the weights that are trained.
 constexpr std::string_view kTrained = "trained.";
 
+/// A sampler's batches by Examples::batch().
+class PlainStream final : public BatchStream {
+ public:
+  PlainStream(const Examples& examples, const BatchSampler& sampler)
+      : examples_(examples), sampler_(sampler) {}
+  std::vector<Tensor> next() override { return examples_.batch(sampler_.next()); }
+
+ private:
+  const Examples& examples_;
+  BatchSampler sampler_;
+};
+
 /// One run of fit(): the loop's state, from the first step to the last.
 class Loop {
  public:
@@ -145,9 +157,9 @@ class Loop {
 
   StepReport run_step(int64_t examples_before) {
     auto start = std::chrono::steady_clock::now();
-    auto indices = sampler_.next();
-    int64_t count = int64_t(indices.size());
-    const std::vector<Tensor> batch = task_.examples.batch(indices);
+    if (!batches_) batches_ = task_.examples.batches(sampler_);
+    const auto count = int64_t(sampler_.next().size());
+    const std::vector<Tensor> batch = batches_->next();
     task_.optimizer.set_learning_rate(schedule_.at(result_.steps_done));
     Tensor loss;
     step_.call(batch, {&loss, 1});
@@ -238,6 +250,7 @@ class Loop {
 
   /// With limit_batches the sampler must still begin the next epoch with a new order.
   void skip_rest_of_epoch() {
+    if (!sampler_.epoch_finished()) batches_.reset();
     while (!sampler_.epoch_finished()) sampler_.next();
   }
 
@@ -278,6 +291,7 @@ class Loop {
   WeightAverage* average_;  ///< null once the model has it for good
   CompiledFunction step_;
   BatchSampler sampler_;
+  std::unique_ptr<BatchStream> batches_;  ///< from where the sampler stands; null: not begun
   int64_t steps_in_epoch_, step_in_epoch_ = 0;
   RunProgress progress_;
   std::vector<NamedTensor> best_parameters_;
@@ -287,6 +301,10 @@ class Loop {
 };
 
 }  // namespace
+
+std::unique_ptr<BatchStream> Examples::batches(const BatchSampler& sampler) const {
+  return std::make_unique<PlainStream>(*this, sampler);
+}
 
 FitResult fit(const FitTask& task, const FitOptions& options) { return Loop(task, options).run(); }
 

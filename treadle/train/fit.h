@@ -3,11 +3,13 @@
 #pragma once  // public
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "treadle/data/batches.h"
 #include "treadle/nn/module.h"
 #include "treadle/optim/optimizer.h"
 #include "treadle/optim/schedule.h"
@@ -18,6 +20,13 @@
 
 namespace treadle {
 
+/// Batches one after another, each the arguments of a step.
+class TREADLE_API BatchStream {
+ public:
+  virtual ~BatchStream() = default;
+  virtual std::vector<Tensor> next() = 0;
+};
+
 /// Examples to train on, in batches.
 class TREADLE_API Examples {
  public:
@@ -25,6 +34,9 @@ class TREADLE_API Examples {
   virtual int64_t size() const = 0;
   /// Those of the indices, as the arguments of a step, on its device.
   virtual std::vector<Tensor> batch(std::span<const int64_t> indices) const = 0;
+  /// The batches of a sampler from where it stands, each as batch() gives it. Whoever makes them ahead, or
+  /// otherwise in each epoch, has them come from elsewhere. The examples must outlive them.
+  virtual std::unique_ptr<BatchStream> batches(const BatchSampler& sampler) const;
 };
 
 /// Looks at a part of the data with the model as it is; ends early when a stop is requested.

@@ -64,7 +64,8 @@ LearningRateCurve find_learning_rate(const FitTask& task, const LearningRateSear
   check(search);
   const AsBefore as_before(task);
   task.model.train();
-  BatchSampler sampler(task.examples.size(), search.batch_size, search.seed);
+  const auto batches =
+      task.examples.batches(BatchSampler(task.examples.size(), search.batch_size, search.seed));
   CompiledFunction step([&](std::span<const Tensor> batch) { return std::vector{task.step(batch)}; });
   LearningRateCurve curve;
   double sum = 0, weight = 0, least = INFINITY;
@@ -72,7 +73,7 @@ LearningRateCurve find_learning_rate(const FitTask& task, const LearningRateSear
     const double share = double(i) / double(search.steps - 1);
     const double rate = search.lowest * std::pow(search.highest / search.lowest, share);
     task.optimizer.set_learning_rate(rate);
-    const std::vector<Tensor> batch = task.examples.batch(sampler.next());
+    const std::vector<Tensor> batch = batches->next();
     sum = kSmoothing * sum + (1 - kSmoothing) * step(batch)[0].item();
     weight = kSmoothing * weight + (1 - kSmoothing);
     const double loss = sum / weight;

@@ -1,6 +1,7 @@
 #include "treadle/train/classification/fit_classifier.h"
 
-#include "treadle/ops/loss/cross_entropy.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/train/classification/classifier_loss.h"
 
 namespace treadle {
 namespace {
@@ -8,18 +9,48 @@ namespace {
 /// Divides the 10,000 test images of the usual data sets, so that no second program is recorded for a rest.
 constexpr int64_t kEvaluationBatch = 250;
 
-/// Images and labels.
+std::vector<Tensor> on(Device device, const AugmentedBatch& batch) {
+  if (device == kCpu) return {batch.examples, batch.targets};
+  return {to(batch.examples, device), to(batch.targets, device)};
+}
+
+/// What a loader makes, on the step's device.
+class LoadedImages final : public BatchStream {
+ public:
+  LoadedImages(const ImageDataset& dataset, const BatchSampler& sampler, const LoaderOptions& options,
+               Device device)
+      : loader_(dataset, sampler, options), device_(device) {}
+  std::vector<Tensor> next() override { return on(device_, loader_.next()); }
+
+ private:
+  Loader loader_;
+  Device device_;
+};
+
+/// Images and labels, or mixtures of both.
 class LabelledImages final : public Examples {
  public:
   LabelledImages(const ImageDataset& dataset, const ClassifierOptions& options)
       : dataset_(dataset), options_(options) {}
   int64_t size() const override { return dataset_.size(); }
+  /// As in the first epoch.
   std::vector<Tensor> batch(std::span<const int64_t> indices) const override {
-    Batch batch = make_batch(dataset_, indices, options_.description.normalization, options_.device);
-    return {batch.images, batch.labels};
+    const LoaderOptions o = loader_options();
+    const AugmentedBatches batches(dataset_, o.augmentations, o.normalization, o.seed);
+    return on(options_.device, batches.batch(0, indices));
+  }
+  std::unique_ptr<BatchStream> batches(const BatchSampler& sampler) const override {
+    return std::make_unique<LoadedImages>(dataset_, sampler, loader_options(), options_.device);
   }
 
  private:
+  LoaderOptions loader_options() const {
+    return {.augmentations = options_.augmentations,
+            .normalization = options_.description.normalization,
+            .seed = options_.seed,
+            .threads = options_.loader_threads};
+  }
+
   const ImageDataset& dataset_;
   const ClassifierOptions& options_;
 };
@@ -34,10 +65,9 @@ Measure measure_on(const ImageDataset& part, Evaluator& evaluator, const Classif
 
 /// What training needs; the model is judged by nothing yet.
 FitTask task_of_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
-                           const LabelledImages& images, const StepOptions& step) {
+                           const LabelledImages& images, const StepOptions& step, double label_smoothing) {
   FitTask task{model, optimizer, schedule, images};
-  auto loss = [&model](std::span<const Tensor> batch) { return cross_entropy(model(batch[0]), batch[1]); };
-  task.step = training_step(optimizer, loss, step);
+  task.step = training_step(optimizer, classifier_loss(model, label_smoothing), step);
   return task;
 }
 
@@ -49,7 +79,9 @@ LearningRateCurve find_classifier_learning_rate(Module& model, Optimizer& optimi
   const Schedule schedule = Schedule::named("constant", search.lowest);
   const LabelledImages examples(images, options);
   search.batch_size = options.batch_size, search.seed = options.seed, search.stop = options.stop;
-  return find_learning_rate(task_of_classifier(model, optimizer, schedule, examples, options.step), search);
+  return find_learning_rate(
+      task_of_classifier(model, optimizer, schedule, examples, options.step, options.label_smoothing),
+      search);
 }
 
 FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
@@ -58,7 +90,7 @@ FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& sc
   LabelledImages images(data.train, options);
   StepOptions step = options.step;
   step.average = options.average;
-  FitTask task = task_of_classifier(model, optimizer, schedule, images, step);
+  FitTask task = task_of_classifier(model, optimizer, schedule, images, step, options.label_smoothing);
   if (data.validation.size() > 0) task.validate = measure_on(data.validation, evaluator, options);
   task.test = measure_on(data.test, evaluator, options);
   task.best_by = "accuracy", task.higher_is_better = true;

@@ -1,0 +1,98 @@
+/// Items made ahead on threads: their order, their bound, faults, and an end at any moment.
+#include "treadle/data/prefetcher.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace treadle {
+namespace {
+
+/// Squares of 0, 1, 2, … by so many threads.
+struct Squares {
+  explicit Squares(int threads, int64_t ahead = 4, std::function<void(int64_t)> before = {})
+      : items([this] { return planned++; },
+              [this, before](int64_t job) {
+                if (before) before(job);
+                ++made;
+                return job * job;
+              },
+              threads, ahead) {}
+
+  int64_t planned = 0;  // plan() is called by one thread at a time
+  std::atomic<int64_t> made{0};
+  Prefetcher<int64_t, int64_t> items;
+};
+
+TEST(Prefetcher, GivesItemsInOrderForAnyNumberOfThreads) {
+  for (int threads : {0, 1, 2, 5})
+    for (int64_t ahead : {1, 2, 7}) {
+      Squares squares(threads, ahead);
+      for (int64_t i = 0; i < 300; ++i) ASSERT_EQ(squares.items.next(), i * i) << threads << " threads";
+    }
+}
+
+TEST(Prefetcher, MakesThemInOrderThoughTheFirstTakesLongest) {
+  std::atomic<int64_t> others{0};
+  Squares squares(3, 3, [&](int64_t job) {
+    if (job == 0)
+      while (others < 2) std::this_thread::yield();
+    else
+      ++others;
+  });
+  for (int64_t i = 0; i < 20; ++i) EXPECT_EQ(squares.items.next(), i * i);
+}
+
+TEST(Prefetcher, MakesNoMoreThanThereIsRoomFor) {
+  for (int threads : {1, 3}) {
+    Squares squares(threads, 4);
+    for (int64_t i = 0; i < 50; ++i) {
+      squares.items.next();
+      EXPECT_LE(squares.made, i + 1 + 4);
+    }
+    while (squares.made < 50 + 2) std::this_thread::yield();  // it goes on once half of the room is free
+  }
+}
+
+TEST(Prefetcher, WithoutThreadsMakesEachWhenItIsAskedFor) {
+  Squares squares(0);
+  EXPECT_EQ(squares.made, 0);
+  squares.items.next();
+  EXPECT_EQ(squares.made, 1);
+}
+
+TEST(Prefetcher, RethrowsAtTheItemThatFailedAndFromThenOn) {
+  for (int threads : {0, 1, 3}) {
+    Squares squares(threads, 4, [](int64_t job) { require<ValueError>(job < 5, "item {} is bad", job); });
+    for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(squares.items.next(), i * i);
+    for (int again = 0; again < 3; ++again) try {
+        squares.items.next();
+        FAIL() << "item 5 came with " << threads << " threads";
+      } catch (const ValueError& error) {
+        EXPECT_STREQ(error.what(), "item 5 is bad");
+      }
+  }
+}
+
+TEST(Prefetcher, RethrowsWhatPlanningThrew) {
+  for (int threads : {0, 2}) {
+    Prefetcher<int, int> items([]() -> int { throw ValueError("no plan"); }, [](int job) { return job; },
+                               threads, 2);
+    EXPECT_THROW(items.next(), ValueError);
+  }
+}
+
+TEST(Prefetcher, EndsWhileThreadsRestAndWhileTheyWork) {
+  for (int round = 0; round < 50; ++round) {
+    Squares squares(1 + round % 4, 1 + round % 3);
+    for (int64_t i = 0; i < round % 7; ++i) squares.items.next();
+  }
+}
+
+TEST(Prefetcher, RefusesNumbersThatAreNone) {
+  EXPECT_THROW(Squares(-1), ValueError);
+  EXPECT_THROW(Squares(1, 0), ValueError);
+}
+
+}  // namespace
+}  // namespace treadle

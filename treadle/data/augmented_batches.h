@@ -1,0 +1,53 @@
+/// Batches of augmented, normalised examples: each depends on seed, epoch and index alone.
+#pragma once  // public
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "treadle/core/export.h"
+#include "treadle/core/tensor.h"
+#include "treadle/data/augmentations.h"
+#include "treadle/data/batches.h"
+#include "treadle/data/dataset.h"
+
+namespace treadle {
+
+/// On the cpu.
+struct AugmentedBatch {
+  Tensor examples;  ///< f32 [B, …example]
+  /// Labels i64 [B]; of augmentations that mix, the probabilities f32 [B, classes].
+  Tensor targets;
+};
+
+/// Makes batches of a data set, in the calling thread and by several threads at once. An augmentation's
+/// random numbers follow from the seed, the epoch, the example's index and the augmentation's place in the
+/// list, so that neither batches nor threads change an example.
+class TREADLE_API AugmentedBatches {
+ public:
+  /// The data set must outlive it. Throws ValueError for a data set that is not whole, and for augmentations
+  /// and a normalization that do not fit it.
+  AugmentedBatches(const ImageDataset& dataset, Augmentations augmentations,
+                   const PixelNormalization& normalization, uint64_t seed);
+
+  /// Throws ValueError for an index beyond the data set.
+  AugmentedBatch batch(int64_t epoch, std::span<const int64_t> indices) const;
+
+ private:
+  struct Room;
+  void write(int64_t epoch, int64_t index, float* out, float* probabilities, Room& room) const;
+  void load(int64_t index, float* out) const;
+  void normalize(const float* values, float* out) const;
+  void apply(size_t place, int64_t epoch, int64_t index, AugmentedExample& example) const;
+  void mix(size_t place, int64_t epoch, int64_t index, AugmentedExample& example, float* probabilities,
+           Room& room) const;
+  AugmentationRandom random(size_t place, int64_t epoch, int64_t index) const;
+
+  const ImageDataset& dataset_;
+  Augmentations augmentations_;
+  PixelNormalization normalization_;
+  uint64_t seed_;
+  std::vector<float> of_bytes_;  ///< [C, 256]: the value of each byte of a channel
+};
+
+}  // namespace treadle
