@@ -5,6 +5,7 @@
 
 #include "cli/option_checks.h"
 #include "treadle/data/dataset.h"
+#include "treadle/data/text.h"
 #include "treadle/models/model.h"
 #include "treadle/train/checkpoint.h"
 
@@ -12,6 +13,7 @@ namespace treadle::cli {
 
 struct DataOptions {
   std::string image_size, colours, label_column;
+  int64_t block = TextOptions{}.block;
 
   static void describe(auto& field) {
     using O = DataOptions;
@@ -30,6 +32,8 @@ struct DataOptions {
           "or the "
           "last",
           {.kept = Kept::fixed, .kept_later = true});
+    field("block", &O::block, "Characters of a text that a model sees at a time",
+          {.check = whole_number(1, 4096), .kept = Kept::fixed, .kept_later = true});
   }
 
   /// "28x32", or "28" for both.

@@ -55,7 +55,7 @@ LoadedModel load_model(const std::string& path) {
 }
 
 ModelTask task_of(const Checkpoint& checkpoint) {
-  return {checkpoint.input, int64_t(checkpoint.classes.size())};
+  return {checkpoint.input, int64_t(checkpoint.classes.size()), checkpoint.model_options};
 }
 
 void require_finite(const LoadedModel& model) {

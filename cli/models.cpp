@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/standard_output.h"
+#include "treadle/graph/options.h"
 #include "treadle/models/model.h"
 
 namespace treadle::cli {
@@ -37,6 +38,26 @@ std::string recipe_table() {
   return table(rows);
 }
 
+std::vector<Json> options_of(const ModelInfo& info) {
+  std::vector<Json> list;
+  if (!info.options) return list;
+  for (const OptionField& field : info.options->fields)
+    list.push_back({{"name", field.name},
+                    {"default", to_string(field.default_value)},
+                    {"description", field.documentation}});
+  return list;
+}
+
+/// What `--model-option` sets.
+std::string option_table() {
+  std::vector<std::vector<std::string>> rows{{"option of a model", "default", ""}};
+  for (const ModelInfo& info : known_models())
+    for (const OptionField& field : info.options ? info.options->fields : std::vector<OptionField>())
+      rows.push_back({info.name + " --model-option " + field.name + "=", to_string(field.default_value),
+                      field.documentation});
+  return rows.size() > 1 ? "\n" + table(rows, {1}) : "";
+}
+
 int run(const Options& options) {
   std::vector<std::vector<std::string>> rows{{"model", "input", "parameters", "layers"}};
   std::vector<Json> list;
@@ -44,6 +65,8 @@ int run(const Options& options) {
     int64_t parameters = make_model(info.name)->parameter_count();
     rows.push_back({info.name, to_string(info.input), with_commas(parameters), info.description});
     list.push_back({{"model", info.name},
+                    {"task", info.task},
+                    {"options", options_of(info)},
                     {"input", std::vector<int64_t>(info.input.begin(), info.input.end())},
                     {"classes", info.classes},
                     {"parameters", parameters},
@@ -53,7 +76,7 @@ int run(const Options& options) {
   if (options.json)
     print_json(Json{{"models", list}});
   else
-    fmt::print("{}\n{}", table(rows, {2}), recipe_table());
+    fmt::print("{}\n{}{}", table(rows, {2}), recipe_table(), option_table());
   return kSuccess;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/data_options.h"
+#include "cli/learning_tasks.h"
 #include "cli/model_source.h"
 #include "cli/run_plots.h"
 #include "cli/settings_options.h"
@@ -32,12 +33,13 @@ int run(const Options& options) {
   require_finite(model);
   const Checkpoint& c = model.checkpoint;
   const std::string data = options.data.empty() ? c.dataset : options.data;
-  const ImageDataset test = load_dataset(data, dataset_options(c)).test;
-  require_fit(test, data, c);
+  const bool of_images = learning_task_of(c.model).of_images;
+  const ImageDataset test = of_images ? load_dataset(data, dataset_options(c)).test : ImageDataset();
+  if (of_images) require_fit(test, data, c);
   model.module->to(device);
   const fs::path folder = options.out.empty() ? fs::path(options.run) / "plots" : fs::path(options.out);
   draw_plots({RunFolder::epochs_in(options.run), *model.module, device, c.normalization, test,
-              evaluate(*model.module, test, c.normalization, device)},
+              of_images ? evaluate(*model.module, test, c.normalization, device) : Evaluation()},
              folder);
   fmt::print("pictures are in {}\n", folder.string());
   return kSuccess;
@@ -48,7 +50,8 @@ int run(const Options& options) {
 void register_plot(Commands& commands) {
   commands.add({.place = 4,
                 .name = "plot",
-                .description = "Curves, confusion matrix, predictions, filters and feature maps of a run",
+                .description =
+                    "Curves of a run; of images also confusion matrix, predictions, filters and feature maps",
                 .example = "treadle plot runs/fashion_cnn"},
                run);
 }

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/format.h"
+#include "cli/learning_tasks.h"
 #include "cli/model_source.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
@@ -39,6 +40,7 @@ struct Options : BindingSettings {
 
 /// Throws unless the model takes images: grey or colour.
 void require_images(const LoadedModel& model) {
+  require_task_of_images(model.checkpoint.model, "predict");
   const Shape& input = model.checkpoint.input;
   require<ValueError>(input.rank() == 3 && (input[0] == 1 || input[0] == 3),
                       "{} takes examples of shape {}, no images; evaluate it with a data set: treadle eval",

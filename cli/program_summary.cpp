@@ -15,8 +15,11 @@ ProgramSource program_source(const std::string& name, const ModelTask& task, con
   source.model->to(device);
   source.optimizer = make_optimizer(optimizer, source.model->named_parameters(), 0.01);
   Generator generator;
-  source.images = to(rand(batch_shape(batch, task.input), DType::f32, kCpu, generator), device);
-  source.labels = Tensor::zeros({batch}, DType::i64, device);
+  const Shape shape = batch_shape(batch, task.input);
+  const bool numbers = model_info(name).input_dtype == DType::i64;  // a label for each, else one for all
+  source.examples = numbers ? Tensor::zeros(shape, DType::i64, device)
+                            : to(rand(shape, DType::f32, kCpu, generator), device);
+  source.labels = Tensor::zeros(numbers ? shape : Shape{batch}, DType::i64, device);
   return source;
 }
 
@@ -25,13 +28,13 @@ ModelPrograms make_programs(ProgramSource& source) {
   {
     NoGrad no_grad;
     source.model->eval();
-    auto predict = compile([&](Tensor images) { return (*source.model)(images); });
-    predict(source.images);
+    auto predict = compile([&](Tensor examples) { return (*source.model)(examples); });
+    predict(source.examples);
     programs.inference = predict.programs()[0];
   }
   source.model->train();
   auto step = compile(TrainingStep{*source.model, *source.optimizer});
-  step(source.images, source.labels);
+  step(source.examples, source.labels);
   programs.training = step.programs()[0];
   return programs;
 }

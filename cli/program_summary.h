@@ -14,10 +14,11 @@ namespace treadle::cli {
 struct ProgramSource {
   std::shared_ptr<Module> model;
   std::unique_ptr<Optimizer> optimizer;
-  Tensor images, labels;
+  Tensor examples, labels;
 };
 
-/// A fresh model for a task on `device`, with noise as images: variants are measured on them.
+/// A fresh model for a task on `device`, with noise as images, or numbers of 0: variants are measured on
+/// them.
 ProgramSource program_source(const std::string& model, const ModelTask& task, const std::string& optimizer,
                              int64_t batch, Device device);
 

@@ -21,10 +21,15 @@ std::string bar(int64_t done, int64_t of) {
   return text;
 }
 
+/// "  test loss 0.2242  test accuracy 91.97 %": the loss, then the others.
 std::string figures(const char* part, const Metrics& metrics) {
   if (metrics.empty()) return "";
-  return fmt::format("  {0} loss {1:.4f}  {0} accuracy {2}", part, metrics["loss"],
-                     percent(metrics["accuracy"]));
+  std::string text = fmt::format("  {} loss {:.4f}", part, metrics["loss"]);
+  for (const auto& [name, value] : metrics.values)
+    if (name != "loss")
+      text += fmt::format("  {} {} {}", part, name,
+                          name == "accuracy" ? percent(value) : fmt::format("{:.3f}", value));
+  return text;
 }
 
 /// A terminal may be gone, and the bar with it.
@@ -60,17 +65,21 @@ void Progress::draw(const StepReport& report) {
 }
 
 std::string Progress::line(const StepReport& report, int width) const {
-  double rate = double(report.examples_done) / epoch_seconds_,
-         per_step = epoch_seconds_ / double(steps_seen_);
+  double per_step = epoch_seconds_ / double(steps_seen_);
   double left = per_step * double(report.steps_in_epoch - report.step_in_epoch +
                                   (report.epochs - report.epoch - 1) * report.steps_in_epoch);
   return fit_line({{0, fmt::format("epoch {}/{}", report.epoch + 1, report.epochs)},
                    {4, bar(report.step_in_epoch, report.steps_in_epoch)},
                    {1, fmt::format("{:>3} %", 100 * report.step_in_epoch / report.steps_in_epoch)},
                    {2, fmt::format("loss {:.4f}", smooth_loss_)},
-                   {5, fmt::format("{} images/s", with_commas(int64_t(rate)))},
+                   {5, rate(report.examples_done, epoch_seconds_)},
                    {3, fmt::format("{} left", clock_time(left))}},
                   width);
+}
+
+std::string Progress::rate(int64_t examples, double seconds) const {
+  const double count = double(examples * unit_.in_example);
+  return fmt::format("{} {}/s", with_commas(int64_t(count / std::max(seconds, 1e-9))), unit_.name);
 }
 
 void Progress::clear() {
@@ -84,10 +93,8 @@ void Progress::print(const EpochReport& report) {
   steps_seen_ = 0;
   if (quiet_) return;
   std::string test = figures("validation", report.validation) + figures("test", report.test);
-  fmt::print("epoch {}/{}  loss {:.4f}{}  {:.1f} s  {} images/s{}\n", report.epoch, report.epochs,
-             report.train_loss, test, report.seconds,
-             with_commas(int64_t(double(report.examples) / std::max(report.seconds, 1e-9))),
-             report.best ? "  best so far" : "");
+  fmt::print("epoch {}/{}  loss {:.4f}{}  {:.1f} s  {}{}\n", report.epoch, report.epochs, report.train_loss,
+             test, report.seconds, rate(report.examples, report.seconds), report.best ? "  best so far" : "");
   std::fflush(stdout);
 }
 

@@ -20,8 +20,8 @@ struct PlottedRun {
   Module& model;
   Device device;
   PixelNormalization normalization;
-  const ImageDataset& test;
-  Evaluation evaluation;  ///< of `model` on `test`
+  const ImageDataset& test;  ///< empty where the examples are of another kind
+  Evaluation evaluation;     ///< of `model` on `test`
 };
 
 class RunPlots {

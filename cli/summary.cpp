@@ -27,7 +27,8 @@ struct Options : RunSettings {
     using O = Options;
     field("source", &O::source, "A model's name or a checkpoint file",
           {.on_command_line = "MODEL|CHECKPOINT", .required = true});
-    field("batch_size", &O::batch_size, "Images in the batch", {.check = whole_number(1)});
+    field("batch_size", &O::batch_size, "Images, or windows of a text, in the batch",
+          {.check = whole_number(1)});
     field("program", &O::program,
           "The compiled inference and training steps: ops, variants, fusions, bytes, the arena");
     field("optimizer", &O::optimizer, "Of the training step of --program",
@@ -121,6 +122,11 @@ struct ModelChoice {
   ModelTask task;
 };
 
+ModelSummary summary_of(const ModelChoice& model, int64_t batch) {
+  const Tensor x = Tensor::zeros(batch_shape(batch, model.task.input), model_info(model.name).input_dtype);
+  return summarize(*make_model(model.name, model.task), {&x, 1});
+}
+
 void print_programs(const Options& options, const ModelChoice& model, Device device) {
   ProgramSource source =
       program_source(model.name, model.task, options.optimizer, options.batch_size, device);
@@ -156,8 +162,7 @@ int run(const Options& options) {
   Device device = apply_run_settings(options);
   const ModelChoice model = model_of(options.source);
   if (options.program) return print_programs(options, model, device), kSuccess;
-  auto summary =
-      summarize(*make_model(model.name, model.task), batch_shape(options.batch_size, model.task.input));
+  const ModelSummary summary = summary_of(model, options.batch_size);
   if (options.json)
     print_summary(options, summary);
   else

@@ -9,6 +9,7 @@
 #include "cli/given_settings.h"
 #include "cli/interruption.h"
 #include "cli/learning_rate_report.h"
+#include "cli/learning_tasks.h"
 #include "cli/measuring_note.h"
 #include "cli/progress.h"
 #include "cli/saved_settings.h"
@@ -19,11 +20,7 @@
 #include "cli/train_options.h"
 #include "cli/train_report.h"
 #include "treadle/core/error.h"
-#include "treadle/data/fingerprint.h"
-#include "treadle/data/hold_out.h"
-#include "treadle/data/pixel_statistics.h"
 #include "treadle/models/model.h"
-#include "treadle/train/classification/fit_classifier.h"
 
 namespace treadle::cli {
 namespace {
@@ -74,17 +71,17 @@ class Training {
   Training(const IsGiven& is_given, TrainOptions options)
       : o_(std::move(options)),
         is_given_(apply_given_settings(is_given, o_)),
-        progress_(o_.quiet, on_terminal()) {}
+        task_(learning_task_of(o_.model).train()) {}
 
   int run() {
     prepare();
     if (o_.find_lr) return find_rate();
     prepare_folder();
-    TrainingRun run{o_, data_, device_, model_->parameter_count(), o_.out};
+    TrainingRun run{o_, *task_, device_, model_->parameter_count(), o_.out};
     if (!o_.quiet) announce(run);
     const std::stop_token stop = stop_on_signals();
     MeasuringNote note(on_terminal() && !o_.quiet, stop);
-    FitResult result = fit_classifier(*model_, *optimizer_, schedule(), data_, fit_options(stop));
+    FitResult result = task_->fit(*model_, *optimizer_, schedule(), fit_options(stop));
     if (result.interrupted) return interrupted(run, result);
     if (!o_.quiet) report(run, result, seconds_since_start());
     if (o_.json) print_json(json_of(run, result, seconds_since_start()));
@@ -101,17 +98,19 @@ class Training {
     device_ = apply_run_settings(o_);
     prepare_data();
     default_generator().set_seed(o_.seed);
-    model_ = make_model(o_.model, {data_.train.image_shape, int64_t(data_.train.classes.size())}, o_.seed);
+    description_ = describe();
+    model_ = make_model(o_.model, task_of(description_), o_.seed);
     model_->to(device_);
     optimizer_ = optimizer_of(o_, model_->named_parameters());
     if (o_.ema > 0) average_.emplace(*model_, o_.ema);
-    description_ = describe();
+    progress_.emplace(o_.quiet, on_terminal(), task_->unit());
   }
 
   void prepare_folder() {
     if (!o_.resume) take_new_folder();
     folder_->set_config(config_text(o_, device_));
-    callbacks_ = train_callbacks().make({o_, *folder_, data_, description_.normalization, device_});
+    callbacks_ = train_callbacks().make(
+        {o_, *folder_, task_->best_by(), task_->images(), description_.normalization, device_});
   }
 
   void take_up() {
@@ -142,28 +141,16 @@ class Training {
   }
 
   void prepare_data() {
-    data_ = load_data();
-    check_model_takes_data();
-    Augmentations::parse(o_.augment).require_fit(data_.train.image_shape, !data_.train.has_values());
-    fingerprint_ = fingerprint(data_);
+    load_data();
+    fingerprint_ = task_->fingerprint();
     if (o_.resume) check_same_data();
-    if (o_.validation > 0) hold_out(data_, o_.validation, o_.seed);
+    if (o_.validation > 0) task_->hold_out(o_.validation, o_.seed);
   }
 
-  void check_model_takes_data() const {
-    const ModelInfo& info = model_info(o_.model);
-    if (info.follows_data) return;
-    require<ShapeError>(data_.train.image_shape == info.input, "images of {} have shape {}, {} expects {}",
-                        o_.data, to_string(data_.train.image_shape), o_.model, to_string(info.input));
-    require<FormatError>(int64_t(data_.train.classes.size()) == info.classes, "{} has {} classes, {} has {}",
-                         o_.data, data_.train.classes.size(), o_.model, info.classes);
-  }
-
-  DatasetSplits load_data() const {
-    const DatasetOptions options = dataset_options(o_, model_info(o_.model), o_.seed);
-    if (!o_.resume || is_given_("--data")) return load_dataset(o_.data, options);
+  void load_data() {
+    if (!o_.resume || is_given_("--data")) return task_->load(o_);
     try {
-      return load_dataset(o_.data, options);
+      task_->load(o_);
     } catch (const DatasetAbsent& error) {
       throw DatasetAbsent(moved_text(error));
     } catch (const ValueError& error) {
@@ -176,31 +163,29 @@ class Training {
                        o_.out);
   }
 
-  /// The run goes on with the images it began with, wherever they lie now, and with their classes' names.
+  /// The run goes on with the data it began with, wherever they lie now, and with their classes' names.
   void check_same_data() {
     auto before = resumed_.training.find(kFingerprint);
     if (before != resumed_.training.end() && before->second != fingerprint_)
       throw FormatError(
           fmt::format("{} is not the data set that {} was trained on: it has {}; the run has {}", o_.data,
                       o_.out, fingerprint_, before->second));
-    if (resumed_.classes.size() == data_.train.classes.size())
-      data_.train.classes = data_.test.classes = resumed_.classes;
+    task_->take_classes(resumed_.classes);
   }
 
   Checkpoint describe() const {
     Checkpoint description;
     description.model = o_.model;
-    description.classes = data_.train.classes;
-    description.input = data_.train.image_shape;
+    description.model_options = model_options_of(o_);
     description.dataset = o_.data;
-    if (o_.normalize) description.normalization = measure_normalization(data_.train);
+    task_->describe(o_, description);
     description.training = remembered(o_);
     description.training[kFingerprint] = fingerprint_;
     return description;
   }
 
   Schedule schedule() const {
-    BatchSampler sampler(data_.train.size(), examples_per_step(), o_.seed);
+    BatchSampler sampler(task_->training_examples(), examples_per_step(), o_.seed);
     int64_t in_epoch = sampler.batches_per_epoch();
     if (o_.limit_batches > 0) in_epoch = std::min(in_epoch, o_.limit_batches);
     int64_t steps = in_epoch * o_.epochs;
@@ -210,16 +195,13 @@ class Training {
 
   int64_t examples_per_step() const { return o_.batch_size * o_.accumulate; }
 
-  ClassifierOptions fit_options(std::stop_token stop) {
-    ClassifierOptions fit;
+  TaskOptions fit_options(std::stop_token stop) {
+    TaskOptions fit;
     fit.epochs = o_.epochs;
     fit.batch_size = examples_per_step();
     fit.step = {.parts = o_.accumulate, .clip_norm = o_.clip_norm};
     fit.average = average_ ? &*average_ : nullptr;
     fit.seed = o_.seed;
-    fit.augmentations = Augmentations::parse(o_.augment);
-    fit.label_smoothing = o_.label_smoothing;
-    fit.loader_threads = loader_threads_in(o_.loader_threads);
     fit.device = device_;
     fit.limit_batches = o_.limit_batches;
     fit.max_steps = o_.steps;
@@ -229,7 +211,7 @@ class Training {
     fit.description = description_;
     fit.resume = o_.resume ? &resumed_ : nullptr;
     fit.stop = stop;
-    fit.callbacks.push_back(&progress_);
+    fit.callbacks.push_back(&*progress_);
     for (const auto& callback : callbacks_) fit.callbacks.push_back(callback.get());
     return fit;
   }
@@ -244,7 +226,7 @@ class Training {
         draw_terminal_line(fmt::format("step {} of at most {}", step, search.steps));
       };
     const LearningRateCurve curve =
-        find_classifier_learning_rate(*model_, *optimizer_, data_.train, fit_options(stop), search);
+        task_->find_learning_rate(*model_, *optimizer_, fit_options(stop), search);
     if (search.on_step) clear_terminal_line();
     if (stop.stop_requested()) {
       print_error("treadle: interrupted; nothing was written");
@@ -266,12 +248,12 @@ class Training {
 
   TrainOptions o_;
   IsGiven is_given_;
-  Progress progress_;
+  std::unique_ptr<TrainTask> task_;
+  std::optional<Progress> progress_;
   std::unique_ptr<RunFolder> folder_;
   std::vector<std::unique_ptr<Callback>> callbacks_;
   Checkpoint resumed_, description_;
   Device device_;
-  DatasetSplits data_;
   std::string fingerprint_;
   std::shared_ptr<Module> model_;
   std::unique_ptr<Optimizer> optimizer_;

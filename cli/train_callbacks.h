@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "cli/learning_tasks.h"
 #include "cli/train_options.h"
 #include "treadle/data/dataset.h"
 #include "treadle/train/callback.h"
@@ -16,7 +17,8 @@ namespace treadle::cli {
 struct TrainContext {
   const TrainOptions& options;
   const RunFolder& folder;
-  const DatasetSplits& data;
+  BestBy best_by;
+  const DatasetSplits* images;  ///< null where the examples are of another kind
   const PixelNormalization& normalization;
   Device device;
 };

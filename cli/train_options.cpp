@@ -89,6 +89,17 @@ void apply_preset(const IsGiven& is_given, TrainOptions& options) {
   }
 }
 
+std::map<std::string, std::string> model_options_of(const TrainOptions& o) {
+  std::map<std::string, std::string> options;
+  for (const std::string& word : o.model_option) {
+    const size_t sign = word.find('=');
+    require<ValueError>(sign != word.npos, "--model-option '{}' is not NAME=VALUE", word);
+    const bool added = options.emplace(word.substr(0, sign), word.substr(sign + 1)).second;
+    require<ValueError>(added, "--model-option {} is given twice", word.substr(0, sign));
+  }
+  return options;
+}
+
 std::unique_ptr<Optimizer> optimizer_of(const TrainOptions& o, std::vector<NamedTensor> parameters) {
   OptimizerSettings settings{.decay_vectors = !o.decay_matrices_only};
   if (!o.weight_decay.empty()) settings.options["weight_decay"] = number_in(o.weight_decay);
@@ -106,9 +117,10 @@ void check(const TrainOptions& o) {
   require<ValueError>(o.validation >= 0 && o.validation < 1, "--validation {} is not within [0, 1)",
                       o.validation);
   require<ValueError>(o.early_stop == 0 || o.validation > 0,
-                      "--early-stop needs --validation: the test images choose nothing");
+                      "--early-stop needs --validation: the test part chooses nothing");
   require<ValueError>(!o.overwrite || !o.out.empty(),
                       "--overwrite needs --out: without it a new run gets a folder of its own");
+  model_options_of(o);
   optimizer_of(o, {});
   require<ValueError>(!schedule_of(o, 1, 1).follows_figure() || o.validation > 0,
                       "--schedule {} needs --validation: it follows a figure of that part", o.schedule);

@@ -28,7 +28,7 @@ std::string preset_names();
 struct TrainOptions : BindingSettings, DataOptions {
   std::string model, data = dataset_names().front(), optimizer = "adam", schedule = "cosine", preset, out,
                      config;
-  std::vector<std::string> set;
+  std::vector<std::string> set, model_option;
   std::string test = "each", checkpoint_every = "300s";
   int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0, accumulate = 1,
           early_stop = 0;
@@ -60,9 +60,10 @@ struct TrainOptions : BindingSettings, DataOptions {
  private:
   static void describe_recipe(auto& field) {
     using O = TrainOptions;
-    field("epochs", &O::epochs, "Passes over the training images",
+    field("epochs", &O::epochs, "Passes over the training images or the text",
           {.check = whole_number(1), .kept = Kept::renewable});
-    field("batch_size", &O::batch_size, "Images per step", {.check = whole_number(1), .kept = Kept::fixed});
+    field("batch_size", &O::batch_size, "Images, or windows of a text, per step",
+          {.check = whole_number(1), .kept = Kept::fixed});
     field("optimizer", &O::optimizer, "Rule of the updates",
           {.check = one_of(known_optimizers()), .kept = Kept::fixed});
     field("learning_rate", &O::learning_rate, "Learning rate",
@@ -88,6 +89,9 @@ struct TrainOptions : BindingSettings, DataOptions {
            .kept_later = true});
     field("normalize", &O::normalize, "Subtract the mean of the training pixels, divide by their deviation",
           {.kept = Kept::fixed});
+    field("model_option", &O::model_option,
+          "NAME=VALUE: an option of the model, as `treadle models` lists them; may be repeated",
+          {.kept = Kept::fixed, .kept_later = true});
   }
 
   static void describe_step(auto& field) {
@@ -158,6 +162,9 @@ struct TrainOptions : BindingSettings, DataOptions {
 
 /// Sets what the preset says and the user did not give. Throws ValueError when the model has no such preset.
 void apply_preset(const IsGiven& is_given, TrainOptions& options);
+
+/// By their names. Throws ValueError for a text that is not NAME=VALUE, and a name that is given twice.
+std::map<std::string, std::string> model_options_of(const TrainOptions& options);
 
 /// With the names and values that options say. Throws ValueError for a decay of an optimizer that has none.
 std::unique_ptr<Optimizer> optimizer_of(const TrainOptions& options, std::vector<NamedTensor> parameters);

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "cli/json.h"
+#include "cli/learning_tasks.h"
 #include "cli/train_options.h"
 #include "treadle/core/device.h"
-#include "treadle/data/dataset.h"
 #include "treadle/train/fit.h"
 
 namespace treadle::cli {
@@ -14,7 +14,7 @@ namespace treadle::cli {
 /// A run as it stands in reports.
 struct TrainingRun {
   const TrainOptions& options;
-  const DatasetSplits& data;
+  const TrainTask& task;
   Device device;
   int64_t parameters;
   std::string folder;
@@ -25,7 +25,8 @@ struct TrainingRun {
 
 /// The lines before the first epoch.
 void announce(const TrainingRun& run);
-/// Accuracy by class, totals, and where the model was saved. `seconds` count from the start of the process.
+/// Figures of the test part, totals, and where the model was saved. `seconds` count from the start of the
+/// process.
 void report(const TrainingRun& run, const FitResult& result, double seconds);
 /// The object of --json.
 Json json_of(const TrainingRun& run, const FitResult& result, double seconds);

@@ -191,6 +191,28 @@ class VisionTransformer(nn.Module):
         return self.head(self.norm(self.layers(tokens))[:, 0])
 
 
+class CharGpt(nn.Module):
+    """Characters and their places as 128 features, four pre-norm layers of 4 heads that see no later character."""
+
+    def __init__(self, characters=65, block=64, dropout=0.0):
+        super().__init__()
+        self.position = nn.Parameter(torch.zeros(block, 128))
+        self.character = nn.Embedding(characters, 128)
+        self.dropout = nn.Dropout(dropout)
+        layer = dict(dropout=dropout, activation="gelu", batch_first=True, norm_first=True)
+        self.layers = nn.Sequential(*(nn.TransformerEncoderLayer(128, 4, 512, **layer) for _ in range(4)))
+        self.norm = nn.LayerNorm(128)
+        self.head = nn.Linear(128, characters)
+
+    def forward(self, x):
+        length = x.shape[1]
+        hidden = nn.Transformer.generate_square_subsequent_mask(length, device=x.device, dtype=self.position.dtype)
+        y = self.dropout(self.character(x) + self.position[:length])
+        for layer in self.layers:
+            y = layer(y, src_mask=hidden, is_causal=True)
+        return self.head(self.norm(y))
+
+
 MODELS = {
     "perceptron": Perceptron,
     "mlp": Mlp,
@@ -201,4 +223,5 @@ MODELS = {
     "vgg_small": VggSmall,
     "resnet18_cifar": Resnet18Cifar,
     "vision_transformer": VisionTransformer,
+    "char_gpt": CharGpt,
 }

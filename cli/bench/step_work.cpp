@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cli/bench/pooled_density.h"
+#include "cli/learning_tasks.h"
 #include "cli/model_source.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
@@ -21,6 +22,7 @@ StepWork::StepWork(const StepChoice& choice, Device device)
         const bool train = choice_.mode == "train";
         return std::vector{train ? TrainingStep{*model_, *optimizer_}(batch[0], batch[1]) : infer(batch[0])};
       }) {
+  require_task_of_images(choice.model, "bench");
   if (choice.checkpoint.empty()) {
     model_ = make_model(choice.model, {data_.image_shape, int64_t(data_.classes.size())});
   } else {

@@ -49,8 +49,9 @@ class AugmentedExamples final : public Callback {
     if (result.interrupted) return;
     const std::filesystem::path folder = run_.folder.path() / "plots";
     std::filesystem::create_directories(folder);
-    save_png(folder / "augmented.png",
-             draw_examples(run_.data.train, Augmentations::parse(run_.options.augment), run_.options.seed));
+    save_png(
+        folder / "augmented.png",
+        draw_examples(run_.images->train, Augmentations::parse(run_.options.augment), run_.options.seed));
   }
 
  private:
@@ -61,7 +62,8 @@ class AugmentedExamples final : public Callback {
 
 void register_callbacks_augmented_examples(TrainCallbacks& callbacks) {
   callbacks.add([](const TrainContext& run) -> std::unique_ptr<Callback> {
-    const bool draws = !run.options.no_plots && !run.options.augment.empty() && can_be_seen(run.data.train);
+    const bool draws =
+        !run.options.no_plots && !run.options.augment.empty() && run.images && can_be_seen(run.images->train);
     return draws ? std::make_unique<AugmentedExamples>(run) : nullptr;
   });
 }

@@ -8,8 +8,10 @@ namespace treadle::cli {
 void register_callbacks_early_stopping(TrainCallbacks& callbacks) {
   callbacks.add([](const TrainContext& run) -> std::unique_ptr<Callback> {
     if (run.options.early_stop == 0) return nullptr;
-    return std::make_unique<EarlyStopping>(EarlyStoppingOptions{
-        .figure = "validation_accuracy", .higher_is_better = true, .patience = run.options.early_stop});
+    return std::make_unique<EarlyStopping>(
+        EarlyStoppingOptions{.figure = "validation_" + run.best_by.figure,
+                             .higher_is_better = run.best_by.higher_is_better,
+                             .patience = run.options.early_stop});
   });
 }
 

@@ -13,8 +13,9 @@ class Plots final : public Callback {
   void begin_fit(const FitStart& start) override { model_ = &start.model; }
   void end_fit(const FitResult& result) override {
     if (result.interrupted || result.test.empty()) return;
+    const ImageDataset none;
     draw_plots({RunFolder::epochs_in(run_.folder.path()), *model_, run_.device, run_.normalization,
-                run_.data.test, evaluation_of(result.test)},
+                run_.images ? run_.images->test : none, evaluation_of(result.test)},
                run_.folder.path() / "plots");
   }
 

@@ -31,8 +31,9 @@ std::map<std::string, HyperParameter> hyper_parameters_of(TrainOptions options) 
 }
 
 /// The first training images.
-std::map<std::string, Image> images_to_show(const ImageDataset& data) {
-  if (!can_be_seen(data)) return {};
+std::map<std::string, Image> images_to_show(const DatasetSplits* images) {
+  if (!images || !can_be_seen(images->train)) return {};
+  const ImageDataset& data = images->train;
   std::vector<int64_t> first(std::min<int64_t>(data.size(), 32));
   std::iota(first.begin(), first.end(), 0);
   return {{"train/images", image_grid(images_of(data, first))}};
@@ -43,8 +44,8 @@ std::map<std::string, Image> images_to_show(const ImageDataset& data) {
 void register_callbacks_tensorboard_log(TrainCallbacks& callbacks) {
   callbacks.add([](const TrainContext& run) -> std::unique_ptr<Callback> {
     if (!run.options.tensorboard) return nullptr;
-    return std::make_unique<TensorboardLog>(TensorboardOptions{
-        run.folder.path(), hyper_parameters_of(run.options), images_to_show(run.data.train)});
+    return std::make_unique<TensorboardLog>(
+        TensorboardOptions{run.folder.path(), hyper_parameters_of(run.options), images_to_show(run.images)});
   });
 }
 

@@ -10,7 +10,7 @@ namespace {
 class TestFigures final : public Callback {
  public:
   explicit TestFigures(const TrainContext& run)
-      : file_(run.folder.path() / "test_figures.json"), classes_(run.data.test.classes) {}
+      : file_(run.folder.path() / "test_figures.json"), classes_(run.images->test.classes) {}
 
   /// Those of an earlier run, or of fewer epochs, are no longer true.
   void end_epoch(const EpochReport&) override {
@@ -37,7 +37,9 @@ class TestFigures final : public Callback {
 }  // namespace
 
 void register_callbacks_test_figures(TrainCallbacks& callbacks) {
-  callbacks.add([](const TrainContext& run) { return std::make_unique<TestFigures>(run); });
+  callbacks.add([](const TrainContext& run) -> std::unique_ptr<Callback> {
+    return run.images ? std::make_unique<TestFigures>(run) : nullptr;
+  });
 }
 
 }  // namespace treadle::cli

@@ -29,6 +29,7 @@ void register_plots_curves(RunPlots& plots) {
   plots.add([](const PlottedRun& run, const std::filesystem::path& folder) {
     draw_figure(run, folder, "loss", "Loss");
     draw_figure(run, folder, "accuracy", "Accuracy");
+    draw_figure(run, folder, "perplexity", "Perplexity");
   });
 }
 

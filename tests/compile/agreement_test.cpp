@@ -34,6 +34,7 @@
 #include "treadle/ops/update/optimizer_update.h"
 #include "treadle/optim/adam/adam.h"
 #include "treadle/optim/sgd/sgd.h"
+#include "treadle/train/class_loss.h"
 
 namespace treadle {
 namespace {
@@ -746,13 +747,13 @@ void train_on_empty_batches() {
         auto optimizer = make_optimizer(optimizer_name, model->named_parameters(), 0.1);
         auto work = [&](Tensor images, Tensor labels) {
           optimizer->zero_grad();
-          Tensor loss = cross_entropy((*model)(images), labels);
+          Tensor loss = class_loss((*model)(images), labels);
           loss.backward();
           optimizer->step();
           return loss;
         };
         auto step = compile(work);
-        const Tensor x = Tensor::empty(batch_shape(0, info.input));
+        const Tensor x = Tensor::empty(batch_shape(0, info.input), info.input_dtype);
         std::vector<std::vector<double>> before;
         for (const Tensor& parameter : model->parameters()) before.push_back(parameter.to_doubles());
         for (int i = 0; i < 3; ++i) compiled ? step(x, y) : work(x, y);

@@ -5,7 +5,8 @@ Run with bench/peers/.venv/bin/python after bench/peers/setup.
 
 A file is called as its model and begins with what is written by hand: the shape of one "input", the number of "classes", and
 "terms", the length of the longest chain of sums from a pixel to the loss, by which the tolerance is set; for large models
-fewer "steps" than ten, and a smaller "batch" than 16. Whoever adds a model writes these and runs this.
+fewer "steps" than ten, and a smaller "batch" than 16; "dtype" is "i64" where inputs are numbers of classes. Whoever adds a model
+writes these and runs this.
 
 The rest: "parameters", their number; "losses" before each of the steps of plain SGD (learning rate 0.05, mean cross-entropy,
 float32, one thread); "gradients" of the first step; "cancels" stands for those that are 0 but for rounding.
@@ -14,8 +15,8 @@ Seeds                                value
     100 + p       parameter          float32(signed * bound) of parameter number p in their order, from 0;
                                      bound = float32(1 / sqrt(fan_in)), fan_in the elements of one row of a weight, and of any
                                      parameter of two axes or more; biases have the bound of what stands before them
-    B + t         input              uniform; step t, a batch; B is "input_seed"
-    2000 + t      labels
+    B + t         input              uniform, or labels where it is of numbers; step t, a batch; B is "input_seed"
+    2000 + t      labels             one for each row of classes that the model gives
 
 "smallest_kink" is the least distance, in the first step, of any pre-activation to a ReLU's zero or between the two
 largest values of a max-pool window: rounding below it cannot change which elements receive gradient. "input_seed" is the one
@@ -52,16 +53,24 @@ def model_of(name, dtype):
     return model.to(dtype)
 
 
+def input_of(record, seed):
+    """A batch of numbers from 0 to 1, or below the number of classes."""
+    shape = (record.get("batch", BATCH), *record["input"])
+    if record.get("dtype") == "i64":
+        return labels(seed, math.prod(shape), record["classes"]).reshape(shape)
+    return uniform(seed, shape)
+
+
 def train(name, record, dtype):
     """Returns the ten losses and the first step's gradients by parameter name."""
     model = model_of(name, dtype)
     optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE)
     losses, gradients = [], {}
-    batch = record.get("batch", BATCH)
     for step in range(record.get("steps", STEPS)):
         optimizer.zero_grad()
-        logits = model(uniform(record["input_seed"] + step, (batch, *record["input"])).to(dtype))
-        loss = F.cross_entropy(logits, labels(2000 + step, batch, record["classes"]))
+        x = input_of(record, record["input_seed"] + step)
+        logits = model(x.to(dtype) if x.is_floating_point() else x).reshape(-1, record["classes"])
+        loss = F.cross_entropy(logits, labels(2000 + step, len(logits), record["classes"]))
         loss.backward()
         if step == 0:
             gradients = {key: value.grad.clone() for key, value in model.named_parameters()}
@@ -93,7 +102,7 @@ def smallest_kink(model, x):
 
     F.relu, F.max_pool2d = watched_relu, watched_pool
     try:
-        model(x.double())
+        model(x.double() if x.is_floating_point() else x)
     finally:
         F.relu, F.max_pool2d = relu, max_pool2d
     return min(distances, default=math.inf)
@@ -102,8 +111,7 @@ def smallest_kink(model, x):
 def choose_input(name, record):
     """Returns the record with the input seed that keeps kinks farthest."""
     model = model_of(name, torch.float64)
-    shape = (record.get("batch", BATCH), *record["input"])
-    kinks = {seed: smallest_kink(model, uniform(seed, shape)) for seed in INPUT_SEEDS}
+    kinks = {seed: smallest_kink(model, input_of(record, seed)) for seed in INPUT_SEEDS}
     seed = max(kinks, key=kinks.get)
     return record | {"input_seed": seed, "smallest_kink": kinks[seed] if math.isfinite(kinks[seed]) else None}
 

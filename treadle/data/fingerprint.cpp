@@ -61,4 +61,14 @@ std::string fingerprint(const DatasetSplits& splits) {
                      splits.test.size(), splits.train.image_shape, splits.train.classes.size(), hash);
 }
 
+std::string fingerprint(const TextDataset& text) {
+  uint64_t hash = 0;
+  for (const std::string& character : text.vocabulary.characters())
+    hash = SplitMix64::mix(
+        hash ^ hash_block(reinterpret_cast<const uint8_t*>(character.data()), int64_t(character.size())));
+  for (const auto* part : {&text.train, &text.test}) hash = SplitMix64::mix(hash ^ hash_of(bytes_of(*part)));
+  return fmt::format("{} training and {} test characters of {} kinds, hash {:016x}", text.train.size(),
+                     text.test.size(), text.vocabulary.size(), hash);
+}
+
 }  // namespace treadle

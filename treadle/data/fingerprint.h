@@ -5,6 +5,7 @@
 
 #include "treadle/core/export.h"
 #include "treadle/data/dataset.h"
+#include "treadle/data/text.h"
 
 namespace treadle {
 
@@ -12,5 +13,8 @@ namespace treadle {
 /// hash of all training and test labels and pixels, or values. It does not depend on the name of the set nor
 /// on where it lies.
 TREADLE_API std::string fingerprint(const DatasetSplits& splits);
+
+/// The same of a text: its length, the number of its characters, and a hash of all; before hold_out().
+TREADLE_API std::string fingerprint(const TextDataset& text);
 
 }  // namespace treadle

@@ -5,7 +5,7 @@
 namespace treadle {
 
 namespace {
-constexpr ModelTask kDigits{{1, 28, 28}, 10};
+const ModelTask kDigits{{1, 28, 28}, 10};
 }
 
 Mlp::Mlp(Generator& generator) : Mlp(kDigits, generator) {}

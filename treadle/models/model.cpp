@@ -54,6 +54,8 @@ std::shared_ptr<Module> make_model(const std::string& name, const ModelTask& tas
   require<ValueError>(info.follows_data || task.classes == info.classes, "{} has {} classes, not {}", name,
                       info.classes, task.classes);
   require<ValueError>(task.classes > 0, "{} cannot have {} classes", name, task.classes);
+  require<ValueError>(info.options || task.options.empty(), "{} has no options, and '{}' was given", name,
+                      task.options.empty() ? "" : task.options.begin()->first);
   Generator generator(seed);
   return info.make(task, generator);
 }

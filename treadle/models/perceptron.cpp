@@ -6,7 +6,7 @@
 namespace treadle {
 namespace {
 
-constexpr ModelTask kPoints{{2}, 2};
+const ModelTask kPoints{{2}, 2};
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 namespace treadle {
 namespace {
 
-constexpr ModelTask kCifar{{3, 32, 32}, 10};
+const ModelTask kCifar{{3, 32, 32}, 10};
 constexpr int64_t kWidths[] = {64, 128, 256, 512};
 
 int64_t channels_of(const Shape& input) {

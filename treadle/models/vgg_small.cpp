@@ -12,7 +12,7 @@
 namespace treadle {
 namespace {
 
-constexpr ModelTask kCifar{{3, 32, 32}, 10};
+const ModelTask kCifar{{3, 32, 32}, 10};
 constexpr int64_t kWidths[] = {64, 128, 256}, kSmallest = 8;
 
 /// Named by number, as in PyTorch.

@@ -11,7 +11,7 @@
 namespace treadle {
 namespace {
 
-constexpr ModelTask kDigits{{1, 28, 28}, 10};
+const ModelTask kDigits{{1, 28, 28}, 10};
 constexpr int64_t kPatch = 4, kFeatures = 64, kHeads = 4, kLayers = 4, kHidden = 128;
 constexpr double kDeviation = 0.02;  ///< of the first values of tokens and positions, as in the paper's code
 

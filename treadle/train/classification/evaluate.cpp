@@ -9,6 +9,7 @@
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/loss/cross_entropy.h"
 #include "treadle/ops/reduce/reduce.h"
+#include "treadle/train/evaluation_mode.h"
 
 namespace treadle {
 
@@ -22,17 +23,6 @@ Batch make_batch(const ImageDataset& dataset, std::span<const int64_t> indices,
 }
 
 namespace {
-
-/// Evaluation mode while one lives.
-class EvaluationMode {
- public:
-  explicit EvaluationMode(Module& model) : model_(model), before_(model.is_training()) { model.eval(); }
-  ~EvaluationMode() { model_.train(before_); }
-
- private:
-  Module& model_;
-  bool before_;
-};
 
 void count_correct(const Tensor& classes, const Tensor& labels, Evaluation& evaluation) {
   auto predicted = classes.to_vector<int64_t>(), wanted = labels.to_vector<int64_t>();

@@ -4,18 +4,15 @@
 #include "treadle/data/dataset.h"
 #include "treadle/data/loader.h"
 #include "treadle/train/classification/evaluate.h"
-#include "treadle/train/fit.h"
 #include "treadle/train/learning_rate_finder.h"
-#include "treadle/train/training_step.h"
+#include "treadle/train/task_options.h"
 
 namespace treadle {
 
-struct ClassifierOptions : FitOptions {
-  Device device = kCpu;
+struct ClassifierOptions : TaskOptions {
   Augmentations augmentations = {};        ///< of the training images, by the seed
   std::optional<int> loader_threads = {};  ///< that make batches ahead, see LoaderOptions
   double label_smoothing = 0;              ///< of the loss that is trained, see CrossEntropyOptions
-  StepOptions step;                        ///< its average is that of the options
 };
 
 /// fit() on the training images, with the normalization of options.description; batches come from a Loader.

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "treadle/nn/module.h"
-#include "treadle/ops/loss/cross_entropy.h"
 #include "treadle/optim/optimizer.h"
+#include "treadle/train/class_loss.h"
 
 namespace treadle {
 
@@ -14,7 +14,7 @@ struct TrainingStep {
   Optimizer& optimizer;
   Tensor operator()(const Tensor& images, const Tensor& labels) const {
     optimizer.zero_grad();
-    Tensor loss = cross_entropy(model(images), labels);
+    Tensor loss = class_loss(model(images), labels);
     loss.backward();
     optimizer.step();
     return loss;
