@@ -90,7 +90,7 @@ double terms_of(const Step& step, const std::vector<Shape>& inputs, const Shape&
   const Shape& w = inputs[1];
   const double forward = double(w[1] * w[2] * w[3]), back = double(w[0] * w[2] * w[3]),
                weights = double(result[0] * result[2] * result[3]);
-  return 64.0 / 9 * (std::max({forward, back, weights}) + 8);
+  return 22.0 * 22 / 9 * (std::max({forward, back, weights}) + 8);
 }
 
 /// 1 ± unit · terms for every element, by a hash.

@@ -183,6 +183,8 @@ std::vector<Geometry> geometries() {
           {"transposed", {3, 4, 6, 5}, {4, 4, 3, 3}, {.padding = 1}, transposed},
           {"sliced", {2, 3, 6, 7}, {3, 3, 2, 2}, {}, sliced},
           {"expanded", {2, 3, 5, 5}, {4, 3, 3, 3}, {}, expanded},
+          {"odd tiles", {3, 8, 7, 6}, {17, 8, 3, 3}, {.padding = {2, 1, 0, 1}}},
+          {"one tile", {2, 9, 6, 6}, {8, 9, 3, 3}, {}, channels_last},
           {"several tiles", {2, 17, 12, 11}, {70, 17, 3, 3}, {.padding = 1}, channels_last}};
 }
 

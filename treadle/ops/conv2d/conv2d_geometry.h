@@ -6,6 +6,8 @@
 
 namespace treadle {
 
+constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /// x [N,C,H,W], w [K,channels,R,S], y [N,K,P,Q]; the same three whether y, dx or dw is computed.
 struct Conv2dGeometry : WindowGeometry {
   Operand4 x, w, y;

@@ -8,8 +8,6 @@
 
 namespace treadle {
 
-constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// conv: x [N,C,H,W], w [K,channels,R,S] → its result [N,K,P,Q], conv.y, which lies nowhere and counts as
 /// row-major. pool: from that result to y [N,K,pool.P,pool.Q].
 struct Conv2dMaxPool2dGeometry {

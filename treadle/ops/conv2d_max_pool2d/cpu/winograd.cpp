@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "treadle/graph/variant.h"
+#include "treadle/ops/conv2d/cpu/winograd_tasks.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tasks.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/winograd_max_pool.h"
 
@@ -9,40 +10,6 @@ namespace treadle {
 namespace {
 
 using Geometry = Conv2dMaxPool2dGeometry;
-
-/// Copies x to channels-last.
-const float* channels_last_copy(const Call& call, const Conv2dGeometry& g) {
-  float* copy = call.workspace<float>(g.x.numel());
-  const float* x = call.input(0).as<float>();
-  parallel_for(g.N * g.H, copies(g.W * g.C), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      copy_pixels(x + g.x.at(row / g.H, 0, row % g.H, 0), g.x.strides[1], g.x.strides[3], g.W, g.C,
-                  copy + row * g.W * g.C);
-  });
-  return copy;
-}
-
-cpu::WinogradImages winograd_images(const Call& call, const Geometry& g) {
-  const Conv2dGeometry& c = g.conv;
-  float* zeros = call.workspace<float>(c.C);
-  std::fill_n(zeros, c.C, 0.0f);
-  cpu::WinogradImages images{call.input(0).as<float>(),
-                             c.C,
-                             c.H,
-                             c.W,
-                             c.x.strides[0],
-                             c.x.strides[2],
-                             c.x.strides[3],
-                             c.padding.height,
-                             c.padding.width,
-                             g.pool.P,
-                             g.pool.Q,
-                             zeros};
-  if (c.x.strides[1] == 1 || c.C == 1) return images;
-  images.x = channels_last_copy(call, c);
-  images.image_step = c.H * c.W * c.C, images.row_step = c.W * c.C, images.column_step = c.C;
-  return images;
-}
 
 const float* winograd_filters(const Call& call, const Conv2dGeometry& g) {
   const cpu::WinogradFilters filters{
@@ -57,38 +24,22 @@ const float* winograd_filters(const Call& call, const Conv2dGeometry& g) {
   });
 }
 
-/// Threads take batches of windows as they get free; enough of them that none waits long for another, but not
-/// so small that reading the filters counts, and whole register tiles.
-constexpr int64_t kBatchesPerThread = 16, kFewestWindows = 24;
-
 /// Threads share the windows of all images, and the filters where windows are few.
 void run_winograd(const Call& call) {
   const Geometry g = geometry_of(call);
   const int64_t channels = g.conv.C, windows = g.conv.N * g.pool.P * g.pool.Q;
-  const int64_t blocks = (g.conv.K + cpu::kWinogradFilters - 1) / cpu::kWinogradFilters;
-  const int64_t parts = parts_of(windows * 16 * channels * g.conv.K), most = cpu::winograd_windows(channels);
-  int64_t batches = divide_up(windows, most), size = divide_up(windows, batches);
-  const Cut slices(blocks, divide_up(parts, batches));
-  if (batches >= parts) {
-    const int64_t wanted = divide_up(windows, parts * kBatchesPerThread);
-    size =
-        std::clamp(divide_up(wanted, kFewestWindows) * kFewestWindows, std::min(kFewestWindows, most), most);
-    batches = divide_up(windows, size);
-  }
-  const cpu::WinogradImages images = winograd_images(call, g);
+  const WinogradCut cut(windows, divide_up(g.conv.K, cpu::kWinogradFilters), cpu::winograd_windows(channels),
+                        windows * 16 * channels * g.conv.K);
+  const cpu::WinogradImages images = winograd_images(call, call.input(0), g.conv.padding, g.pool.P, g.pool.Q);
   const float* transformed = winograd_filters(call, g.conv);
   const cpu::PooledOutput output = output_of(call, g);
-  const int64_t scratch_bytes = whole_lines(cpu::winograd_scratch_size(channels, size));
-  std::byte* scratch = call.workspace<std::byte>(parts * scratch_bytes);
-  for_each_part(parts, batches * slices.parts(), [&](int64_t part, int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t batch = i % batches;
-      const Range own = slices[i / batches];
-      cpu::winograd_max_pool(images,
-                             {size * batch, std::min(size * (batch + 1), windows), own.begin, own.end,
-                              g.conv.K, transformed, scratch + part * scratch_bytes},
-                             output);
-    }
+  const int64_t scratch_bytes = whole_lines(cpu::winograd_scratch_size(channels, cut.batch_size));
+  std::byte* scratch = call.workspace<std::byte>(cut.parts * scratch_bytes);
+  cut.for_each_task([&](int64_t part, Range range, Range blocks) {
+    cpu::winograd_max_pool(images,
+                           {range.begin, range.end, blocks.begin, blocks.end, g.conv.K, transformed,
+                            scratch + part * scratch_bytes},
+                           output);
   });
 }
 

@@ -4,31 +4,10 @@
 
 #include <cstdint>
 
+#include "treadle/ops/conv2d/cpu/winograd_operands.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/pooled_output.h"
 
 namespace treadle::cpu {
-
-/// Filters are worked on in blocks of so many.
-inline constexpr int64_t kWinogradFilters = 32;
-
-/// The images: element (n, c, h, w) is x[n·image_step + c + h·row_step + w·column_step].
-struct WinogradImages {
-  const float* x;
-  int64_t channels, height, width;
-  int64_t image_step, row_step, column_step;
-  int64_t top, left;      ///< padding of the convolution
-  int64_t rows, columns;  ///< pooling windows of one image
-  const float* zeros;     ///< one for each channel
-};
-
-/// The filters: element (k, c, r, s) is w[k·filter_step + c·channel_step + r·row_step + s·column_step].
-struct WinogradFilters {
-  const float* w;
-  int64_t filters, channels;
-  int64_t filter_step, channel_step, row_step, column_step;
-
-  int64_t blocks() const { return (filters + kWinogradFilters - 1) / kWinogradFilters; }
-};
 
 /// Floats of one block of transformed filters, bias included.
 int64_t winograd_block_size(int64_t channels);
@@ -37,7 +16,7 @@ int64_t winograd_block_size(int64_t channels);
 void winograd_transform_filters(const WinogradFilters& filters, int64_t block, const float* bias,
                                 int64_t bias_step, float* transformed);
 
-/// Windows that are worked on together: as many as keep the transformed image in the second-level cache.
+/// Windows that are worked on together. Each is a tile of the images.
 int64_t winograd_windows(int64_t channels);
 
 /// Bytes of scratch, aligned to 64, that up to `windows` windows take.

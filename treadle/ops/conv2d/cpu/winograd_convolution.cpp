@@ -1,0 +1,166 @@
+#include "treadle/ops/conv2d/cpu/winograd_convolution.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "treadle/ops/conv2d/cpu/winograd_convolution.cpp"
+#include "treadle/simd/targets.h"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "treadle/ops/conv2d/cpu/winograd_points-inl.h"
+#include "treadle/simd/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace treadle::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t kPlaces = kWinogradResults * kWinogradResults;
+static_assert(FourResults::kResults == kWinogradResults &&
+              FourResults::kSide * FourResults::kSide == kWinogradProducts);
+
+/// Part of a tile's results that lies inside the image, and where its first one goes.
+struct ResultTile {
+  float* y;
+  int64_t rows, columns;
+
+  ResultTile(const WinogradImages& images, const WinogradResults& results, int64_t tile) {
+    const int64_t n = tile / (images.rows * images.columns), place = tile % (images.rows * images.columns);
+    const int64_t p = place / images.columns * kWinogradResults,
+                  q = place % images.columns * kWinogradResults;
+    y = results.y + n * results.image_step + p * results.row_step + q * results.column_step;
+    rows = HWY_MIN(kWinogradResults, results.height - p),
+    columns = HWY_MIN(kWinogradResults, results.width - q);
+  }
+  bool whole() const { return rows == kWinogradResults && columns == kWinogradResults; }
+};
+
+/// Bias and ReLU, which keeps NaN.
+HWY_INLINE Vector finished(Vector sum, Vector bias, bool relu) {
+  const Vector value = hn::Add(sum, bias);
+  return relu ? hn::IfThenZeroElse(hn::Le(value, hn::Zero(Floats())), value) : value;
+}
+
+/// The results of `kLanes` filters from products at distances of `step`: out(row, column) is where they go.
+template <class Out>
+HWY_INLINE void make_results(const float* HWY_RESTRICT products, int64_t step, const float* HWY_RESTRICT bias,
+                             bool relu, Out out) {
+  constexpr int kSide = FourResults::kSide, kResults = FourResults::kResults;
+  const Floats d;
+  Vector columns[kSide][kResults];
+#pragma GCC unroll 8
+  for (int j = 0; j < kSide; ++j) {
+    Vector column[kSide];
+#pragma GCC unroll 8
+    for (int i = 0; i < kSide; ++i) column[i] = hn::Load(d, products + (i * kSide + j) * step);
+    FourResults::result(column, columns[j]);
+  }
+  const Vector added = hn::Load(d, bias);
+#pragma GCC unroll 4
+  for (int i = 0; i < kResults; ++i) {
+    Vector row[kSide], result[kResults];
+#pragma GCC unroll 8
+    for (int j = 0; j < kSide; ++j) row[j] = columns[j][i];
+    FourResults::result(row, result);
+#pragma GCC unroll 4
+    for (int j = 0; j < kResults; ++j) hn::StoreU(finished(result[j], added, relu), d, out(i, j));
+  }
+}
+
+/// Copies [place][filter] of a tile to where it goes.
+HWY_INLINE void copy_results(const float* HWY_RESTRICT from, int64_t filters, const ResultTile& tile,
+                             const WinogradResults& results) {
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    const float* row = from + i * kWinogradResults * kWinogradFilters;
+    float* y = tile.y + i * results.row_step;
+    if (results.filter_step == 1) {
+      for (int64_t j = 0; j < tile.columns; ++j)
+        std::copy_n(row + j * kWinogradFilters, filters, y + j * results.column_step);
+    } else if (results.column_step == 1) {
+      transpose_squares<float, kTransposedFloats>(row, kWinogradFilters, tile.columns, filters, y,
+                                                  results.filter_step);
+    } else {
+      for (int64_t j = 0; j < tile.columns; ++j)
+        for (int64_t k = 0; k < filters; ++k)
+          y[j * results.column_step + k * results.filter_step] = row[j * kWinogradFilters + k];
+    }
+  }
+}
+
+/// One tile's results of a filter block, of which `filters` exist.
+HWY_INLINE void finish_tile(const float* products, int64_t step, const float* bias, int64_t filters,
+                            const ResultTile& tile, const WinogradResults& results) {
+  if (results.filter_step == 1 && tile.whole() && filters % kLanes == 0) {
+    for (int64_t k = 0; k < filters; k += kLanes)
+      make_results(products + k, step, bias + k, results.relu, [&](int i, int j) HWY_ATTR {
+        return tile.y + i * results.row_step + j * results.column_step + k;
+      });
+    return;
+  }
+  HWY_ALIGN float places[kPlaces * kWinogradFilters];
+  for (int64_t k = 0; k < filters; k += kLanes)
+    make_results(products + k, step, bias + k, results.relu, [&](int i, int j) HWY_ATTR {
+      return places + (i * kWinogradResults + j) * kWinogradFilters + k;
+    });
+  copy_results(places, filters, tile, results);
+}
+
+void transform_filters(const WinogradFilters& filters, int64_t block, const float* bias, int64_t bias_step,
+                       float* transformed) {
+  transform_filter_block<FourResults>(filters, block, bias, bias_step, transformed);
+}
+
+void run_task(const WinogradImages& images, const WinogradConvolutionTask& task,
+              const WinogradResults& results) {
+  const int64_t tiles = task.tile_end - task.tile_begin, channels = images.channels;
+  const TileGroups places(kWinogradProducts, channels, tiles),
+      product_places(kWinogradProducts, kWinogradFilters, tiles);
+  float* const transformed = task.scratch;
+  float* const products = task.scratch + places.size();
+  transform_images<FourResults>(images, task.tile_begin, task.tile_end, transformed);
+  for (int64_t block = task.block_begin; block < task.block_end; ++block) {
+    const float* filters = task.transformed + block * filter_block_size(kWinogradProducts, channels);
+    const float* bias = filters + kWinogradProducts * filter_product_step(channels);
+    const int64_t first = block * kWinogradFilters, count = HWY_MIN(kWinogradFilters, task.filters - first);
+    multiply_block(places, channels, count, transformed, filters, products);
+    for (int64_t i = 0; i < tiles; ++i) {
+      ResultTile tile(images, results, task.tile_begin + i);
+      tile.y += first * results.filter_step;
+      finish_tile(products + product_places.offset(i), product_places.step(), bias, count, tile, results);
+    }
+  }
+}
+
+}  // namespace treadle::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace treadle::cpu {
+namespace {
+
+HWY_EXPORT(transform_filters);
+HWY_EXPORT(run_task);
+
+}  // namespace
+
+void winograd_filters(const WinogradFilters& filters, int64_t block, const float* bias, int64_t bias_step,
+                      float* transformed) {
+  HWY_DYNAMIC_DISPATCH(transform_filters)(filters, block, bias, bias_step, transformed);
+}
+
+int64_t winograd_tiles(int64_t channels) {
+  constexpr int64_t kImageBytes = 256 * 1024, kMost = 48;
+  return tiles_at_once(kWinogradProducts, channels, kImageBytes, kMost);
+}
+
+int64_t winograd_scratch(int64_t channels, int64_t tiles) {
+  return TileGroups(kWinogradProducts, channels, tiles).size() +
+         TileGroups(kWinogradProducts, kWinogradFilters, tiles).size();
+}
+
+void winograd_convolution(const WinogradImages& images, const WinogradConvolutionTask& task,
+                          const WinogradResults& results) {
+  HWY_DYNAMIC_DISPATCH(run_task)(images, task, results);
+}
+
+}  // namespace treadle::cpu
+#endif

@@ -1,0 +1,237 @@
+// The parts of Winograd's convolutions that every size of tile shares: y = Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A, summed
+// over channels between the brackets, which makes one matrix product of [tiles, channels] and [channels,
+// filters] of each of a tile's places. For each instruction set that the including file is compiled for.
+// Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
+//
+// A `Tile` says how one axis is transformed: kSide places, `filter` (G: 3 vectors → kSide) and `image` (Bᵀ:
+// kSide vectors → kSide).
+#include <algorithm>
+#include <cstdint>
+
+#include "treadle/ops/conv2d/cpu/winograd_operands.h"
+
+#if defined(TREADLE_CPU_WINOGRAD_TILES_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef TREADLE_CPU_WINOGRAD_TILES_INL_H
+#undef TREADLE_CPU_WINOGRAD_TILES_INL_H
+#else
+#define TREADLE_CPU_WINOGRAD_TILES_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include "treadle/simd/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace treadle::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::CappedTag<float, kWinogradFilters / 2>;
+using Vector = hn::Vec<Floats>;
+constexpr int64_t kLanes = int64_t(hn::MaxLanes(Floats()));
+constexpr int64_t kTileColumns = 2 * kLanes;  ///< filters of a register tile
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
+constexpr int kTileRows = 12;  // 24 of 32 registers hold sums
+#else
+constexpr int kTileRows = 6;  // 12 of 16
+#endif
+constexpr int64_t kFilterTaps = 9;
+static_assert(kWinogradFilters % kTileColumns == 0);
+
+/// One channel of `kLanes` filters; g[tap] are `tap_step` apart.
+template <class Tile>
+HWY_INLINE void transform_channel(const float* HWY_RESTRICT g, int64_t tap_step, float* HWY_RESTRICT out,
+                                  int64_t step) {
+  constexpr int kSide = Tile::kSide;
+  const Floats d;
+  Vector columns[3][kSide], rows[kSide];
+#pragma GCC unroll 3
+  for (int s = 0; s < 3; ++s)
+    Tile::filter(hn::Load(d, g + s * tap_step), hn::Load(d, g + (3 + s) * tap_step),
+                 hn::Load(d, g + (6 + s) * tap_step), columns[s]);
+#pragma GCC unroll 8
+  for (int i = 0; i < kSide; ++i) {
+    Tile::filter(columns[0][i], columns[1][i], columns[2][i], rows);
+#pragma GCC unroll 8
+    for (int j = 0; j < kSide; ++j) hn::Store(rows[j], d, out + (i * kSide + j) * step);
+  }
+}
+
+/// Puts the taps of some channels of a block's filters side by side: out[channel][tap][filter].
+HWY_INLINE void gather_filters(const WinogradFilters& f, int64_t first_filter, int64_t first_channel,
+                               int64_t channels, float* HWY_RESTRICT out) {
+  const int64_t filters = HWY_MIN(kWinogradFilters, f.filters - first_filter);
+  if (filters < kWinogradFilters) std::fill_n(out, channels * kFilterTaps * kWinogradFilters, 0.0f);
+  const float* w = f.w + first_filter * f.filter_step + first_channel * f.channel_step;
+  if (f.column_step == 1 && f.row_step == 3) {  // channels at once where they follow one another
+    const int64_t adjoining = f.channel_step == kFilterTaps ? channels : 1;
+    for (int64_t c = 0; c < channels; c += adjoining)
+      transpose_squares<float, kTransposedFloats>(w + c * f.channel_step, f.filter_step, filters,
+                                                  adjoining * kFilterTaps,
+                                                  out + c * kFilterTaps * kWinogradFilters, kWinogradFilters);
+    return;
+  }
+  for (int64_t k = 0; k < filters; ++k)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t tap = 0; tap < kFilterTaps; ++tap)
+        out[(c * kFilterTaps + tap) * kWinogradFilters + k] =
+            w[k * f.filter_step + c * f.channel_step + tap / 3 * f.row_step + tap % 3 * f.column_step];
+}
+
+/// The block's layout: [product][register tile][channel][filter of the tile], then the bias.
+template <class Tile>
+void transform_filter_block(const WinogradFilters& f, int64_t block, const float* bias, int64_t bias_step,
+                            float* HWY_RESTRICT transformed) {
+  constexpr int64_t kChannels = 16;
+  HWY_ALIGN float taps[kChannels * kFilterTaps * kWinogradFilters];
+  const int64_t first = block * kWinogradFilters, step = filter_product_step(f.channels);
+  const int64_t tap_step = f.turned ? -kWinogradFilters : kWinogradFilters;
+  const float* first_tap = taps + (f.turned ? kFilterTaps - 1 : 0) * kWinogradFilters;
+  for (int64_t c = 0; c < f.channels; c += kChannels) {
+    const int64_t channels = HWY_MIN(kChannels, f.channels - c);
+    gather_filters(f, first, c, channels, taps);
+    for (int64_t i = 0; i < channels; ++i)
+      for (int64_t k = 0; k < kWinogradFilters; k += kLanes)
+        transform_channel<Tile>(
+            first_tap + i * kFilterTaps * kWinogradFilters + k, tap_step,
+            transformed + (k / kTileColumns * f.channels + c + i) * kTileColumns + k % kTileColumns, step);
+  }
+  float* to = transformed + Tile::kSide * Tile::kSide * step;
+  for (int64_t k = 0; k < kWinogradFilters; ++k)
+    to[k] = bias && first + k < f.filters ? bias[(first + k) * bias_step] : 0;
+}
+
+/// Where the pixels of a tile begin: `Side` places in each direction, from one tile to the next `Step`.
+template <int64_t Side, int64_t Step>
+struct TilePixels {
+  const float* pixels[Side * Side];
+
+  HWY_INLINE TilePixels(const WinogradImages& images, int64_t tile) {
+    const int64_t n = tile / (images.rows * images.columns), place = tile % (images.rows * images.columns);
+    const int64_t top = place / images.columns * Step - images.top,
+                  left = place % images.columns * Step - images.left;
+    const float* image = images.x + n * images.image_step;
+    for (int64_t i = 0; i < Side; ++i) {
+      const int64_t h = top + i;
+      const bool row_inside = h >= 0 && h < images.height;
+      for (int64_t j = 0; j < Side; ++j) {
+        const int64_t w = left + j;
+        const bool inside = row_inside && w >= 0 && w < images.width;
+        pixels[i * Side + j] = inside ? image + h * images.row_step + w * images.column_step : images.zeros;
+      }
+    }
+  }
+};
+
+/// Both axes of a tile of In × In vectors, of which load(place) gives one, to Out × Out at distances of
+/// `step`; apply(In vectors, Out vectors) transforms one axis.
+template <int In, int Out, class Load, class Apply>
+HWY_INLINE void transform_both_axes(Load load, Apply apply, float* HWY_RESTRICT out, int64_t step) {
+  const Floats d;
+  Vector columns[In][Out];
+#pragma GCC unroll 8
+  for (int j = 0; j < In; ++j) {
+    Vector column[In];
+#pragma GCC unroll 8
+    for (int i = 0; i < In; ++i) column[i] = load(i * In + j);
+    apply(column, columns[j]);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < Out; ++i) {
+    Vector row[In], result[Out];
+#pragma GCC unroll 8
+    for (int j = 0; j < In; ++j) row[j] = columns[j][i];
+    apply(row, result);
+#pragma GCC unroll 8
+    for (int j = 0; j < Out; ++j) hn::Store(result[j], d, out + (i * Out + j) * step);
+  }
+}
+
+/// The same for channels [0, channels) of the pixels; `out` has room for whole vectors.
+template <int In, int Out, class Apply>
+HWY_INLINE void transform_pixels(const float* const* pixels, int64_t channels, Apply apply,
+                                 float* HWY_RESTRICT out, int64_t step) {
+  const Floats d;
+  int64_t c = 0;
+  for (; c + kLanes <= channels; c += kLanes)
+    transform_both_axes<In, Out>([&](int i) HWY_ATTR { return hn::LoadU(d, pixels[i] + c); }, apply, out + c,
+                                 step);
+  if (c == channels) return;
+  HWY_ALIGN float rest[In * In][kLanes] = {};
+  for (int i = 0; i < In * In; ++i) std::copy_n(pixels[i] + c, channels - c, rest[i]);
+  transform_both_axes<In, Out>([&](int i) HWY_ATTR { return hn::Load(d, rest[i]); }, apply, out + c, step);
+}
+
+/// Tiles [begin, end), transformed.
+template <class Tile>
+void transform_images(const WinogradImages& images, int64_t begin, int64_t end, float* HWY_RESTRICT out) {
+  constexpr int kSide = Tile::kSide;
+  const TileGroups groups(kSide * kSide, images.channels, end - begin);
+  for (int64_t tile = begin; tile < end; ++tile)
+    transform_pixels<kSide, kSide>(
+        TilePixels<kSide, kSide - 2>(images, tile).pixels, images.channels,
+        [](const Vector* in, Vector* transformed) HWY_ATTR { Tile::image(in, transformed); },
+        out + groups.offset(tile - begin), groups.step());
+}
+
+/// One register tile: results[row][:] = Σ_c image[row][c] · filters[c][:].
+template <int Rows>
+void multiply_tile(int64_t channels, const float* HWY_RESTRICT image, const float* HWY_RESTRICT filters,
+                   float* HWY_RESTRICT results) {
+  const Floats d;
+  const int64_t image_step = padded_channels(channels);
+  Vector sums[Rows][2];
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) sums[i][0] = sums[i][1] = hn::Zero(d);
+  for (int64_t c = 0; c < channels; ++c, filters += kTileColumns) {
+    const Vector f0 = hn::Load(d, filters), f1 = hn::Load(d, filters + kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+      const Vector pixel = hn::Set(d, image[i * image_step + c]);
+      sums[i][0] = hn::MulAdd(pixel, f0, sums[i][0]);
+      sums[i][1] = hn::MulAdd(pixel, f1, sums[i][1]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+    hn::Store(sums[i][0], d, results + i * kWinogradFilters);
+    hn::Store(sums[i][1], d, results + i * kWinogradFilters + kLanes);
+  }
+}
+
+template <int Rows = kTileRows>
+HWY_INLINE void multiply_rows(int64_t rows, int64_t channels, const float* image, const float* filters,
+                              float* results) {
+  if (rows == Rows) return multiply_tile<Rows>(channels, image, filters, results);
+  if constexpr (Rows > 1) multiply_rows<Rows - 1>(rows, channels, image, filters, results);
+}
+
+/// A group of tiles as register tiles, as even as can be.
+HWY_INLINE void multiply_group(int64_t tiles, int64_t channels, const float* images, const float* filters,
+                               float* results) {
+  const int64_t parts = (tiles + kTileRows - 1) / kTileRows;
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t begin = tiles * part / parts, end = tiles * (part + 1) / parts;
+    multiply_rows(end - begin, channels, images + begin * padded_channels(channels), filters,
+                  results + begin * kWinogradFilters);
+  }
+}
+
+/// All products of the tiles with one filter block.
+inline void multiply_block(const TileGroups& images, int64_t channels, int64_t filters,
+                           const float* transformed_images, const float* transformed_filters,
+                           float* results) {
+  const TileGroups products(images.products, kWinogradFilters, images.tiles);
+  for (int64_t product = 0; product < images.products; ++product)
+    for (int64_t k = 0; k < filters; k += kTileColumns) {
+      const float* columns = transformed_filters + product * filter_product_step(channels) + k * channels;
+      for (int64_t tile = 0; tile < images.tiles; tile += images.group)
+        multiply_group(HWY_MIN(images.group, images.tiles - tile), channels,
+                       transformed_images + product * images.step() + images.offset(tile), columns,
+                       results + product * products.step() + products.offset(tile) + k);
+    }
+}
+
+}  // namespace treadle::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // once for each target

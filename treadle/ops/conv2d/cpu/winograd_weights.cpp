@@ -1,0 +1,165 @@
+#include "treadle/ops/conv2d/cpu/winograd_weights.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "treadle/ops/conv2d/cpu/winograd_weights.cpp"
+#include "treadle/simd/targets.h"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "treadle/ops/conv2d/cpu/winograd_points-inl.h"
+#include "treadle/simd/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace treadle::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kSide = ThreeTaps::kSide;
+
+/// Tiles [begin, end) of dy, transformed, of `filters` filters from `first` on.
+void transform_gradients(const WinogradGradients& gradients, int64_t begin, int64_t end, int64_t first,
+                         int64_t filters, float* HWY_RESTRICT out) {
+  WinogradGradients block = gradients;
+  block.x += first;
+  const TileGroups groups(kWinogradProducts, kWinogradFilters, end - begin);
+  for (int64_t tile = begin; tile < end; ++tile)
+    transform_pixels<ThreeTaps::kGradients, kSide>(
+        TilePixels<ThreeTaps::kGradients, ThreeTaps::kGradients>(block, tile).pixels, filters,
+        [](const Vector* in, Vector* transformed) HWY_ATTR { ThreeTaps::gradient(in, transformed); },
+        out + groups.offset(tile - begin), groups.step());
+}
+
+/// One product of some tiles: images [channel] and gradients [filter] of a block.
+struct ProductTiles {
+  const float *images, *gradients;
+  TileGroups image_places, gradient_places;
+};
+
+/// One register tile: sums[row][:] += Σ_t image[t][row] · gradients[t][:].
+template <int Rows>
+void add_tile(const ProductTiles& of, float* HWY_RESTRICT sums) {
+  const Floats d;
+  const int64_t image_step = of.image_places.channels, all = of.image_places.tiles;
+  Vector added[Rows][2];
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+    added[i][0] = hn::Load(d, sums + i * kWinogradFilters);
+    added[i][1] = hn::Load(d, sums + i * kWinogradFilters + kLanes);
+  }
+  for (int64_t begin = 0; begin < all; begin += of.image_places.group) {
+    const float* HWY_RESTRICT image = of.images + of.image_places.offset(begin);
+    const float* HWY_RESTRICT gradients = of.gradients + of.gradient_places.offset(begin);
+    const int64_t tiles = HWY_MIN(of.image_places.group, all - begin);
+    for (int64_t t = 0; t < tiles; ++t, image += image_step, gradients += kWinogradFilters) {
+      const Vector g0 = hn::Load(d, gradients), g1 = hn::Load(d, gradients + kLanes);
+#pragma GCC unroll 16
+      for (int i = 0; i < Rows; ++i) {
+        const Vector pixel = hn::Set(d, image[i]);
+        added[i][0] = hn::MulAdd(pixel, g0, added[i][0]);
+        added[i][1] = hn::MulAdd(pixel, g1, added[i][1]);
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+    hn::Store(added[i][0], d, sums + i * kWinogradFilters);
+    hn::Store(added[i][1], d, sums + i * kWinogradFilters + kLanes);
+  }
+}
+
+template <int Rows = kTileRows>
+HWY_INLINE void add_rows(int64_t rows, const ProductTiles& of, float* sums) {
+  if (rows == Rows) return add_tile<Rows>(of, sums);
+  if constexpr (Rows > 1) add_rows<Rows - 1>(rows, of, sums);
+}
+
+/// All products of one filter block: sums[product][channel][filter] += …
+void add_block(int64_t channels, int64_t filters, int64_t tiles, const float* images, const float* gradients,
+               float* sums) {
+  const TileGroups image_places(kWinogradProducts, channels, tiles),
+      gradient_places(kWinogradProducts, kWinogradFilters, tiles);
+  const int64_t parts = (channels + kTileRows - 1) / kTileRows;
+  for (int64_t product = 0; product < kWinogradProducts; ++product)
+    for (int64_t k = 0; k < filters; k += kTileColumns)
+      for (int64_t part = 0; part < parts; ++part) {
+        const int64_t begin = channels * part / parts, end = channels * (part + 1) / parts;
+        add_rows(end - begin,
+                 {images + product * image_places.step() + begin,
+                  gradients + product * gradient_places.step() + k, image_places, gradient_places},
+                 sums + product * filter_product_step(channels) + begin * kWinogradFilters + k);
+      }
+}
+
+void add_weights(const WinogradImages& images, const WinogradGradients& gradients,
+                 const WinogradWeightsTask& task) {
+  const int64_t tiles = task.tile_end - task.tile_begin, channels = images.channels;
+  float* const transformed = task.scratch;
+  float* const block_gradients = task.scratch + TileGroups(kWinogradProducts, channels, tiles).size();
+  transform_images<ThreeTaps>(images, task.tile_begin, task.tile_end, transformed);
+  for (int64_t block = task.block_begin; block < task.block_end; ++block) {
+    const int64_t first = block * kWinogradFilters,
+                  filters = HWY_MIN(kWinogradFilters, gradients.channels - first);
+    transform_gradients(gradients, task.tile_begin, task.tile_end, first, filters, block_gradients);
+    add_block(channels, filters, tiles, transformed, block_gradients,
+              task.sums + (block - task.block_begin) * weight_sums_size(channels));
+  }
+}
+
+/// The nine taps of one channel for `kLanes` filters, from the slices of its sums.
+HWY_INLINE void make_taps(const WinogradWeights& weights, const float* HWY_RESTRICT sums,
+                          float* HWY_RESTRICT taps) {
+  const Floats d;
+  const int64_t step = filter_product_step(weights.channels);
+  transform_both_axes<kSide, ThreeTaps::kTaps>(
+      [&](int product) HWY_ATTR {
+        Vector sum = hn::Load(d, sums + product * step);
+        for (int64_t slice = 1; slice < weights.slices; ++slice)
+          sum = hn::Add(sum, hn::Load(d, sums + slice * weights.slice_step + product * step));
+        return sum;
+      },
+      [](const Vector* in, Vector* out) HWY_ATTR { ThreeTaps::taps(in, out); }, taps, kWinogradFilters);
+}
+
+void make_weights(const WinogradWeights& weights, int64_t channel_begin, int64_t channel_end) {
+  constexpr int64_t kChannels = 16;
+  HWY_ALIGN float taps[kChannels * kFilterTaps * kWinogradFilters];
+  for (int64_t c = channel_begin; c < channel_end; c += kChannels) {
+    const int64_t channels = HWY_MIN(kChannels, channel_end - c);
+    for (int64_t i = 0; i < channels; ++i)
+      for (int64_t k = 0; k < weights.filters; k += kLanes)
+        make_taps(weights, weights.sums + (c + i) * kWinogradFilters + k,
+                  taps + i * kFilterTaps * kWinogradFilters + k);
+    transpose_squares<float, kTransposedFloats>(taps, kWinogradFilters, channels * kFilterTaps,
+                                                weights.filters, weights.dw + c * kFilterTaps,
+                                                weights.channels * kFilterTaps);
+  }
+}
+
+}  // namespace treadle::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace treadle::cpu {
+namespace {
+
+HWY_EXPORT(add_weights);
+HWY_EXPORT(make_weights);
+
+}  // namespace
+
+int64_t winograd_weights_scratch(int64_t channels, int64_t tiles) {
+  return TileGroups(kWinogradProducts, channels, tiles).size() +
+         TileGroups(kWinogradProducts, kWinogradFilters, tiles).size();
+}
+
+void winograd_add_weights(const WinogradImages& images, const WinogradGradients& gradients,
+                          const WinogradWeightsTask& task) {
+  HWY_DYNAMIC_DISPATCH(add_weights)(images, gradients, task);
+}
+
+void winograd_make_weights(const WinogradWeights& weights, int64_t channel_begin, int64_t channel_end) {
+  HWY_DYNAMIC_DISPATCH(make_weights)(weights, channel_begin, channel_end);
+}
+
+}  // namespace treadle::cpu
+#endif
