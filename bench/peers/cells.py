@@ -29,6 +29,10 @@ class StepCell:
     batch: int
     goals: tuple
     optimizer: str = "sgd"
+    data: str = "fashion-mnist"
+    # How many batches of 32 images the weights are trained on before; 0: an epoch. More change nothing where no
+    # contender's speed depends on them.
+    trained_batches: int = 0
 
     @property
     def name(self):
@@ -85,6 +89,11 @@ CELLS = [
     StepCell("mlp", "train", 32, pytorch(4)),
     StepCell("mlp", "train", 1, pytorch(10)),
     StepCell("lenet5", "train", 32, pytorch(5)),
+    StepCell("mnist_resnet", "train", 64, pytorch(2), trained_batches=50),
+    StepCell("mnist_resnet", "train", 128, pytorch(2), trained_batches=50),
+    StepCell("vgg_small", "train", 64, pytorch(1), data="cifar-10", trained_batches=50),
+    StepCell("resnet18_cifar", "train", 32, pytorch(1), data="cifar-10", trained_batches=20),
+    StepCell("vision_transformer", "train", 64, pytorch(1), trained_batches=50),
     RecipeCell("fashion-mnist/91.4", ("fashion_cnn", "--preset", "fast"), 0.914, pytorch(4.5)),
     RecipeCell("mnist/99", ("mnist_cnn", "--preset", "fast"), 0.99, pytorch(6)),
     ArenaCell("fashion_cnn/arena/32", "fashion_cnn", 32, (Goal("eager", 0.6, at_most=True),)),

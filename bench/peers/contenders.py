@@ -90,25 +90,27 @@ def run_json(command, environment=None):
     return last_json(run(command, environment), command)
 
 
-def first_epoch_weights(treadle, model, quick):
-    """Returns the file with a model's weights after its first epoch on Fashion-MNIST, trained once and kept."""
-    whole, part = CACHE / model, CACHE / f"{model}-quick"
-    if (whole / "last.safetensors").exists() or not quick:
-        folder, limit = whole, []
-    else:
-        folder, limit = part, ["--limit-batches", "200"]
+def weights_of(treadle, cell, quick):
+    """Returns the file with a model's weights after its first epoch, or the cell's batches of it, trained once and kept."""
+    batches = cell.trained_batches or (200 if quick else 0)
+    whole, part = CACHE / cell.model, CACHE / f"{cell.model}-{batches}"
+    known = (whole / "last.safetensors").exists() or not batches
+    folder, limit = (whole, []) if known else (part, ["--limit-batches", str(batches)])
     weights = folder / "last.safetensors"
     if not weights.exists():
         recipe = ["--epochs", "1", "--optimizer", "adam", "--lr", "1e-3", "--schedule", "constant", "--batch-size", "32"]
         # Into another folder first: an interrupted training must not be taken for a whole one.
         scratch = folder.with_name(f"{folder.name}.{os.getpid()}")
-        run_json([treadle, "train", model, *recipe, *limit, "--out", scratch, "--quiet", "--json"])
+        command = [treadle, "train", cell.model, "--data", cell.data, *recipe, *limit, "--out", scratch]
+        run_json([*command, "--quiet", "--json"])
         scratch.rename(folder)
     return weights
 
 
-def step_command(treadle, contender, cell, weights, seconds):
-    common = ["--model", cell.model, "--batch", str(cell.batch), "--seconds", str(seconds), "--json"]
+def step_command(treadle, contender, cell, weights, seconds, threads=0):
+    common = ["--model", cell.model, "--data", cell.data, "--batch", str(cell.batch), "--seconds", str(seconds), "--json"]
+    if threads and contender is not ONE_THREAD:
+        common += ["--threads", str(threads)]
     training = ["--mode", cell.mode, "--optimizer", cell.optimizer, "--lr", LEARNING_RATE]
     if contender.library == "Treadle":
         return [treadle, "bench", "step", *common, *training, "--checkpoint", weights, "--bind"]
@@ -117,5 +119,6 @@ def step_command(treadle, contender, cell, weights, seconds):
     return [PYTHON, PEERS / "onnxruntime_twin.py", *common, "--weights", weights, *contender.options]
 
 
-def run_step(treadle, contender, cell, weights, seconds):
-    return run_json(step_command(treadle, contender, cell, weights, seconds), environment_of(contender))
+def run_step(treadle, contender, cell, weights, seconds, threads=0):
+    """`threads`: of every contender; 0: as many as there are cores."""
+    return run_json(step_command(treadle, contender, cell, weights, seconds, threads), environment_of(contender))

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy
 
 
-def find_dataset(name):
-    """Returns the folder of a data set: $TREADLE_DATA/NAME, ~/.local/share/treadle/NAME or /usr/share/datasets/NAME,
-    where Treadle looks too, or the folder given by its path."""
+def find_dataset(name, file="train-images-idx3-ubyte.gz"):
+    """Returns the folder of a data set, which holds `file`: $TREADLE_DATA/NAME, ~/.local/share/treadle/NAME or
+    /usr/share/datasets/NAME, where Treadle looks too, or the folder given by its path."""
     user = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     places = [user / "treadle" / name, Path("/usr/share/datasets") / name, Path(name)]
     if os.environ.get("TREADLE_DATA"):
         places.insert(0, Path(os.environ["TREADLE_DATA"]) / name)
     for place in places:
-        if (place / "train-images-idx3-ubyte.gz").exists():
+        if (place / file).exists():
             return place
     raise SystemExit(f"The data set {name} is in none of: {', '.join(map(str, places))}")
 

@@ -13,8 +13,9 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 
+import cifar_data
+import idx_data
 import step_timing
-from idx_data import load
 from models import MODELS
 
 IMAGES = 15000
@@ -32,8 +33,10 @@ def parse_arguments():
 
 
 def make_batches(arguments):
-    """Returns a function from the step number to a batch (images [N,1,28,28], labels [N])."""
-    images, labels = map(torch.from_numpy, load(arguments.data, "train", IMAGES))
+    """Returns a function from the step number to a batch (images [N,C,H,W], labels [N])."""
+    cifar = arguments.data == "cifar-10"
+    loaded = cifar_data.load(arguments.data, IMAGES) if cifar else idx_data.load(arguments.data, "train", IMAGES)
+    images, labels = map(torch.from_numpy, loaded)
     images, labels = images.float().div_(255), labels.long()
     if arguments.config == "channels_last":
         images = images.contiguous(memory_format=torch.channels_last)
