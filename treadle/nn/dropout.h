@@ -6,7 +6,8 @@
 namespace treadle {
 
 /// In training each element becomes 0 with a probability and the others grow by 1 / (1 - probability): see
-/// dropout(). In evaluation y = x. Throws ValueError for a probability outside [0, 1].
+/// dropout(). In evaluation, and for a probability of 0, y is x. Throws ValueError for a probability outside
+/// [0, 1].
 class TREADLE_API Dropout final : public Module {
  public:
   explicit Dropout(double probability = 0.5);
