@@ -14,6 +14,7 @@
 #include "treadle/data/dataset.h"
 #include "treadle/models/model.h"
 #include "treadle/optim/optimizer.h"
+#include "treadle/train/callbacks/profiler.h"
 
 namespace treadle::cli {
 
@@ -30,6 +31,7 @@ struct TrainOptions : BindingSettings, DataOptions {
                      config;
   std::vector<std::string> set, model_option;
   std::string test = "each", checkpoint_every = "300s";
+  int64_t profile_steps = ProfilerOptions{}.steps;
   int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0, accumulate = 1,
           early_stop = 0;
   std::string weight_decay;  ///< empty: that of the optimizer
@@ -40,7 +42,7 @@ struct TrainOptions : BindingSettings, DataOptions {
   ScheduleOptions of_schedule = default_schedule_options();
   uint64_t seed = 0;
   bool normalize = false, resume = false, overwrite = false, tensorboard = false, no_plots = false,
-       find_lr = false, json = false, quiet = false;
+       find_lr = false, profile = false, json = false, quiet = false;
 
   static void describe(auto& field) {
     using O = TrainOptions;
@@ -146,6 +148,10 @@ struct TrainOptions : BindingSettings, DataOptions {
           {.kept = Kept::renewable, .kept_later = true});
     field("no_plots", &O::no_plots, "Draw no pictures into RUN/plots at the end",
           {.kept = Kept::renewable, .kept_later = true});
+    field("profile", &O::profile,
+          "Print at the end what each op of a step takes, and write a trace of the first steps, trace.json");
+    field("profile_steps", &O::profile_steps, "How many steps --profile follows",
+          {.check = whole_number(1, 10'000), .needs = {"--profile"}});
     field("config", &O::config, "Take settings from a file, such as the config.toml of another run");
     field("set", &O::set,
           "NAME=VALUE: a setting as config.toml calls it; goes before --config, may be repeated");
