@@ -85,6 +85,11 @@ void check_forward(const Trial& trial, Device device, Tally& tally);
 /// The op's gradient, run in f64 on the cpu, against finite differences of the reference.
 void check_finite_differences(const Op& op, const TestCase& test_case, Tally& tally);
 
+/// The derivatives of the op's gradient along its inputs and its upstream gradients, in f64 on the cpu,
+/// against finite differences of the gradient; of ops that declare to be differentiable once, that they say
+/// so.
+void check_second_derivatives(const Op& op, const TestCase& test_case, Tally& tally);
+
 /// The gradient on a device in a dtype against the f64 gradient of row-major operands on the cpu.
 void check_gradient(const Trial& trial, Device device, Tally& tally);
 

@@ -5,6 +5,9 @@
 #include "tests/contract/test_tensor.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/op.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
 
 namespace treadle::contract {
 namespace {
@@ -141,6 +144,125 @@ void check_finite_differences(const Op& op, const TestCase& test_case, Tally& ta
     }
   } catch (const std::exception& error) {
     tally.failed(trial.name() + ": gradient threw: " + error.what());
+  }
+}
+
+namespace {
+
+/// The op's gradient as a function of its inputs and upstream gradients, weighted: Σ weight·gradient.
+class WeightedGradient {
+ public:
+  explicit WeightedGradient(const Trial& trial) : trial_(trial), inputs_(trial.tensors(kCpu)) {
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (is_differentiated(trial, i)) arguments_.push_back(&inputs_[i]);
+    const auto outputs = call();
+    upstreams_.resize(outputs.size());
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      if (!carries_gradient(trial, outputs[k], k)) continue;
+      upstreams_[k] = to_tensor({outputs[k].shape(), upstream_of(trial, k, Signs::given)},
+                                trial.layouts.upstream, outputs[k].dtype(), kCpu);
+      arguments_.push_back(&upstreams_[k]);
+    }
+    for (Tensor* argument : arguments_) argument->set_requires_grad();
+  }
+
+  size_t arguments() const { return arguments_.size(); }
+  int64_t elements(size_t argument) const { return arguments_[argument]->numel(); }
+
+  /// The value, and with `create_graph` as something that can be differentiated.
+  Tensor value(bool create_graph) const {
+    const auto outputs = call();
+    GradOptions options{.create_graph = create_graph, .allow_unused = true};
+    std::vector<Tensor> reached, inputs;
+    for (size_t k = 0; k < outputs.size(); ++k)
+      if (upstreams_[k].defined()) reached.push_back(outputs[k]), options.upstream.push_back(upstreams_[k]);
+    for (const Tensor& input : inputs_)
+      if (input.defined() && input.requires_grad()) inputs.push_back(input);
+    Tensor sum = Tensor::from(std::vector<double>{0}, {});
+    const auto gradients = grad(reached, inputs, options);
+    for (size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i].defined()) sum = sum + treadle::sum(gradients[i] * of(gradients[i].shape(), 57 + i));
+    return sum;
+  }
+
+  std::vector<Tensor> derivatives() const {
+    const Tensor all = value(true);
+    std::vector<Tensor> arguments;
+    for (const Tensor* argument : arguments_) arguments.push_back(*argument);
+    if (!all.requires_grad()) return std::vector<Tensor>(arguments.size());
+    return grad({all}, arguments, {.allow_unused = true});
+  }
+
+  /// The value where an argument is moved.
+  double moved(size_t argument, const std::vector<double>& direction, double distance) {
+    Tensor& moved = *arguments_[argument];
+    const Tensor before = moved;
+    {
+      const NoGrad no_grad;
+      moved = before + Tensor::from(direction, before.shape()) * distance;
+    }
+    moved.set_requires_grad();
+    const double result = value(false).to_doubles()[0];
+    moved = before;
+    return result;
+  }
+
+ private:
+  std::vector<Tensor> call() const { return apply(trial_.op, inputs_, trial_.test_case.attributes); }
+  static Tensor of(const Shape& shape, uint64_t seed) {
+    return Tensor::from(uneven(shape.numel(), seed), shape);
+  }
+
+  const Trial& trial_;
+  std::vector<Tensor> inputs_, upstreams_;  ///< undefined for outputs without a gradient
+  std::vector<Tensor*> arguments_;
+};
+
+/// As check_direction().
+std::string compare_along(WeightedGradient& gradient, size_t argument, const Tensor& derivative) {
+  constexpr double kStep = 1e-6, kAllowed = 1e-6;
+  const auto direction = uneven(gradient.elements(argument), 211 + argument);
+  const double numeric =
+      (gradient.moved(argument, direction, kStep) - gradient.moved(argument, direction, -kStep)) /
+      (2 * kStep);
+  double analytic = 0, magnitude = 1 + std::fabs(gradient.value(false).to_doubles()[0]);
+  const auto values = derivative.defined() ? derivative.to_doubles() : std::vector<double>(direction.size());
+  for (size_t e = 0; e < values.size(); ++e) {
+    analytic += values[e] * direction[e];
+    magnitude += std::fabs(values[e] * direction[e]);
+  }
+  if (std::fabs(numeric - analytic) <= kAllowed * magnitude) return "";
+  return fmt::format("is {:.9g}, finite differences give {:.9g}", analytic, numeric);
+}
+
+void check_refuses_second(const Trial& trial, WeightedGradient& gradient, Tally& tally) {
+  try {
+    gradient.derivatives();
+    tally.failed(trial.name() + ": is declared as differentiable once, but can be differentiated again");
+  } catch (const AutogradError&) {
+    tally.passed("differentiable once", kCpu);
+  }
+}
+
+}  // namespace
+
+void check_second_derivatives(const Op& op, const TestCase& test_case, Tally& tally) {
+  const Trial trial = make_trial(op, test_case, DType::f64, declared_layouts(test_case));
+  for (const auto& output : trial.expected)
+    if (output.values.empty() || !any_differentiated(trial)) return;
+  try {
+    WeightedGradient gradient(trial);
+    if (op.once_differentiable) return check_refuses_second(trial, gradient, tally);
+    const auto derivatives = gradient.derivatives();
+    for (size_t i = 0; i < gradient.arguments(); ++i) {
+      const std::string message = compare_along(gradient, i, derivatives[i]);
+      if (!message.empty())
+        return tally.failed(
+            fmt::format("{}: the gradient's derivative along argument {} {}", trial.name(), i, message));
+      tally.passed("second derivatives", kCpu);
+    }
+  } catch (const std::exception& error) {
+    tally.failed(trial.name() + ": differentiating again threw: " + error.what());
   }
 }
 

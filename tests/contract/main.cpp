@@ -103,7 +103,10 @@ void check_derived(const Trial& trial, const std::vector<Device>& devices, Tally
 /// where the op takes it: fast variants are of that.
 void check_case(const Op& op, const TestCase& test_case, const std::vector<Device>& devices, Tally& tally,
                 std::vector<Trial>& trials) {
-  if (op.gradient && op.dtypes.contains(DType::f64)) check_finite_differences(op, test_case, tally);
+  if (op.gradient && op.dtypes.contains(DType::f64)) {
+    check_finite_differences(op, test_case, tally);
+    check_second_derivatives(op, test_case, tally);
+  }
   const Layouts layouts = declared_layouts(test_case);
   DType first = DType::f32;
   for (DType dtype : kAllDTypes) {

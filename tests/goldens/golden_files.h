@@ -69,4 +69,18 @@ inline void expect_measures(const Tensor& tensor, const Json& record, double ter
         << what << ": projection " << k;
 }
 
+/// The same of a tensor in f64 against what was recorded in f64: within 2^-29 of what `terms` roundings allow
+/// in f32, and no less than the sums of the measures themselves round.
+inline void expect_measures_in_f64(const Tensor& tensor, const Json& record, double terms,
+                                   const std::string& what) {
+  ASSERT_TRUE(tensor.defined()) << what;
+  EXPECT_EQ(std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end()), record["shape"]) << what;
+  const auto found = measures(tensor);
+  const double norm = record["norm"], allowed = tolerance(terms, norm + 1) * 0x1p-29 + 0x1p-44 * norm;
+  EXPECT_NEAR(found[0], norm, allowed) << what << ": norm";
+  for (size_t k = 0; k < 4; ++k)
+    EXPECT_NEAR(found[k + 1], record["projections"][k].get<double>(), allowed)
+        << what << ": projection " << k;
+}
+
 }  // namespace treadle::goldens

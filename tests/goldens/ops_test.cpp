@@ -1,7 +1,10 @@
-/// Ops against PyTorch, as ops/NAME.json holds their outputs and gradients: eager and compiled.
+/// Ops against PyTorch, as ops/NAME.json holds their outputs, gradients and gradients of gradients: eager and
+/// compiled.
 #include "tests/goldens/golden_files.h"
 #include "treadle/compile/compile.h"
+#include "treadle/graph/autograd.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/pointwise/pointwise.h"
@@ -57,6 +60,41 @@ class Case {
     return results;
   }
 
+  /// The gradients of Σ gradient·weight; undefined for inputs that it does not depend on, where PyTorch may
+  /// say 0.
+  std::vector<Tensor> run_twice(std::span<const Tensor> inputs) const {
+    std::vector<Tensor> operands(inputs.begin(), inputs.end()), leaves, terms, upstream;
+    for (int i : compared_inputs())
+      leaves.push_back(operands[size_t(i)] =
+                           cast(inputs[size_t(i)], DType::f64).detach().set_requires_grad());
+    for (Tensor& operand : operands)
+      if (is_floating(operand.dtype())) operand = cast(operand, DType::f64);
+    auto outputs = apply(op_, operands, options_);
+    outputs.resize(upstream_.size());
+    for (const Tensor& weight : upstream_) upstream.push_back(cast(weight, DType::f64));
+    const auto gradients = grad(outputs, leaves, {.upstream = upstream, .create_graph = true});
+    Tensor total = Tensor::from(std::vector<double>{0}, {});
+    for (size_t k = 0; k < leaves.size(); ++k) {
+      const uint32_t seed = uint32_t(4200 + compared_inputs()[k]);
+      total = total + sum(gradients[k] * cast(signed_tensor(seed, gradients[k].shape()), DType::f64));
+    }
+    if (!total.requires_grad()) return std::vector<Tensor>(leaves.size());
+    return grad({total}, leaves, {.allow_unused = true});
+  }
+  bool has_second_gradients() const { return !record_.at("second_gradients").empty(); }
+
+  void expect_second(const std::vector<Tensor>& found) const {
+    size_t next = 0;
+    for (int i : compared_inputs()) {
+      const Json& second = record_["second_gradients"];
+      const Tensor& gradient = found.at(next++);
+      const std::string what = "second gradient of " + name_of(i);
+      if (!second.contains(name_of(i)) || (!gradient.defined() && second[name_of(i)]["norm"] == 0)) continue;
+      expect_measures_in_f64(gradient, second[name_of(i)], record_.value("second_terms", record_["terms"]),
+                             what);
+    }
+  }
+
   void expect(const std::vector<Tensor>& results) const {
     size_t next = 0;
     for (const Json& output : record_.at("outputs"))
@@ -93,6 +131,19 @@ TEST_P(Ops, EqualPyTorch) {
       CompiledFunction compiled([&](std::span<const Tensor> inputs) { return one.run(inputs); });
       for (int call = 0; call < 3; ++call) one.expect(compiled(one.inputs()));
     }
+  }
+}
+
+/// In f64, where cancellation leaves enough to compare.
+TEST_P(Ops, DifferentiatedAgainEqualPyTorch) {
+  const Json& golden = contents("ops/" + GetParam());
+  for (const Json& record : golden.at("cases")) {
+    SCOPED_TRACE(record["pytorch"].get<std::string>());
+    const Case one(registry().find(GetParam()), record, kCpu);
+    if (!one.has_second_gradients()) continue;
+    one.expect_second(one.run_twice(one.inputs()));
+    CompiledFunction compiled([&](std::span<const Tensor> inputs) { return one.run_twice(inputs); });
+    for (int call = 0; call < 3; ++call) one.expect_second(compiled(one.inputs()));
   }
 }
 

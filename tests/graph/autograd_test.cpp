@@ -14,7 +14,6 @@
 #include "treadle/ops/layout/concat.h"
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/layout/views.h"
-#include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
@@ -157,10 +156,11 @@ TEST(Autograd, HooksBelongToLeaves) {
   EXPECT_THROW(register_gradient_hook(plain, [](const Tensor&) {}), AutogradError);
 }
 
-/// cross_entropy's second result is the softmax, floating and without a gradient of its own.
+/// nll_loss's second result is the weight of all samples, floating and the same whatever x is.
 TEST(Autograd, ResultsWithoutGradientRequireNone) {
   Tensor x = leaf({1, 2, 3, 4}, {2, 2}), labels = Tensor::from(std::vector<int64_t>{0, 1}, {2});
-  auto results = apply(op_named("cross_entropy"), {x, labels}, Attributes::of(LossOptions{}));
+  const Op& op = op_named("nll_loss");
+  auto results = apply(op, {x, labels, Tensor()}, op.options->make({}));
   EXPECT_TRUE(results[0].requires_grad());
   EXPECT_FALSE(results[1].requires_grad());
 }

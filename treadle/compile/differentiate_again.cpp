@@ -77,7 +77,7 @@ Tensor DifferentiateAgain::input(const Step& step, const StepRecord& record, siz
 /// One value may be known under several places in the graph: itself, a leaf made of it, a view.
 Tensor DifferentiateAgain::in_graph(int value, const IntrusivePtr<AutogradState>& state, bool is_leaf) {
   if (is_leaf) return as_leaf(tensor(value), state);
-  const auto found = in_graph_.find(state.get());
+  const auto found = in_graph_.find(GraphPlace::of(state));
   require<NotFusible>(found != in_graph_.end(), "the gradient of a tensor {} would be lost",
                       from_.graph().spec(value).shape);
   return found->second;
@@ -92,7 +92,8 @@ void DifferentiateAgain::run_step(const Step& step, const StepRecord& record) {
   const auto outputs = apply(*step.op, inputs, step.attributes);
   for (size_t k = 0; k < step.outputs.size(); ++k) {
     bind(step.outputs[k], outputs[k]);
-    if (const auto& state = record.results[k].handle()->autograd) in_graph_[state.get()] = outputs[k];
+    if (const auto& state = record.results[k].handle()->autograd)
+      in_graph_[GraphPlace::of(state)] = outputs[k];
   }
 }
 

@@ -1,7 +1,7 @@
 /// DifferentiateAgain: records the steps of one recording again, and takes gradients afresh.
 #pragma once
 
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 #include "treadle/compile/recorder.h"
@@ -33,7 +33,7 @@ class DifferentiateAgain {
   Recorder& into_;
   std::vector<Tensor> mapped_;  ///< by value
   std::vector<int> bases_;      ///< by buffer: a value of it that is mapped
-  std::unordered_map<const AutogradState*, Tensor> in_graph_;
+  std::map<GraphPlace, Tensor> in_graph_;
 };
 
 }  // namespace treadle

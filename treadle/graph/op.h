@@ -71,6 +71,8 @@ struct Op {
   /// zero.
   std::function<std::vector<Tensor>(const GradientContext& context)> gradient = {};
   std::vector<Saved> saves = {};
+  /// Whether the gradient is made of ops that have none.
+  bool once_differentiable = false;
   /// Outputs that carry no gradient (indices), by number.
   std::vector<int> not_differentiable = {};
   /// For views and transfers: makes the outputs itself; such an op has no variants.

@@ -28,4 +28,13 @@ TREADLE_DEVICE inline double cos(double x) { return ::cos(x); }
 TREADLE_DEVICE inline float sin(float x) { return ::sinf(x); }
 TREADLE_DEVICE inline double sin(double x) { return ::sin(x); }
 
+/// 1 / (1 + e^-x).
+TREADLE_DEVICE inline float logistic(float x) { return 1.0f / (1.0f + exp(-x)); }
+TREADLE_DEVICE inline double logistic(double x) { return 1.0 / (1.0 + exp(-x)); }
+/// What `condition ? a : b` is, of values that are there either way.
+template <class T>
+TREADLE_DEVICE inline T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
 }  // namespace treadle::math

@@ -31,8 +31,8 @@ void BatchNorm::check(const Tensor& x) const {
 void BatchNorm::follow(const BatchNormResult& batch, int64_t count) {
   const NoGrad no_grad;
   const DType dtype = running_mean.dtype();
-  update_batch_statistics(running_mean, running_var, num_batches_tracked, cast(batch.mean, dtype),
-                          cast(batch.variance, dtype),
+  update_batch_statistics(running_mean, running_var, num_batches_tracked, cast(batch.mean.detach(), dtype),
+                          cast(batch.variance.detach(), dtype),
                           {settings_.momentum.value_or(0), !settings_.momentum, count});
 }
 

@@ -147,6 +147,31 @@ std::vector<Tensor> gradient(const GradientContext& context) {
   return gradients;
 }
 
+/// dx is linear in dy and in w, and conv2d is what it is the transpose of.
+std::vector<Tensor> gradient_of_input_gradient(const GradientContext& context) {
+  const Conv2dOptions options = context.options<Conv2dInputGradientOptions>();
+  const Shape& w = context.input_spec(1).shape;
+  const Tensor upstream = context.upstream();
+  std::vector<Tensor> gradients(2);
+  if (context.needs(0)) gradients[0] = conv2d(upstream, context.input(1), {}, options);
+  if (context.needs(1))
+    gradients[1] = conv2d_weight_gradient(upstream, context.input(0), {options, {w[2], w[3]}});
+  return gradients;
+}
+
+std::vector<Tensor> gradient_of_weight_gradient(const GradientContext& context) {
+  const Conv2dOptions options = context.options<Conv2dWeightGradientOptions>();
+  const TensorSpec& x = context.input_spec(0);
+  const Tensor upstream = context.upstream();
+  std::vector<Tensor> gradients(2);
+  if (context.needs(0))
+    gradients[0] =
+        conv2d_input_gradient(context.input(1), upstream,
+                              {options, {x.shape[2], x.shape[3]}, is_channels_last(x.shape, x.strides)});
+  if (context.needs(1)) gradients[1] = conv2d(context.input(0), upstream, {}, options);
+  return gradients;
+}
+
 /// A geometry under test.
 struct Geometry {
   const char* label;
@@ -292,6 +317,8 @@ void register_gradients(Registry& registry) {
                 .options = &schema_of<Conv2dInputGradientOptions>(),
                 .infer = infer_input_gradient,
                 .reference = reference_input_gradient,
+                .gradient = gradient_of_input_gradient,
+                .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = input_gradient_cases,
                 .refused_calls = input_gradient_refused_calls,
                 .error = input_gradient_error,
@@ -301,6 +328,8 @@ void register_gradients(Registry& registry) {
                 .options = &schema_of<Conv2dWeightGradientOptions>(),
                 .infer = infer_weight_gradient,
                 .reference = reference_weight_gradient,
+                .gradient = gradient_of_weight_gradient,
+                .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = weight_gradient_cases,
                 .refused_calls = weight_gradient_refused_calls,
                 .error = weight_gradient_error,

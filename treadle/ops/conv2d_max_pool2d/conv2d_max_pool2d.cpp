@@ -487,6 +487,7 @@ void register_conv2d_max_pool2d(Registry& registry) {
                 .reference = reference_forward,
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}, {Saved::output, 1}},
+                .once_differentiable = true,
                 .not_differentiable = {1},
                 .cases = cases,
                 .refused_calls = refused_calls,

@@ -3,11 +3,11 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/fill/fill.h"
 #include "treadle/ops/layout/convert.h"
 #include "treadle/ops/layout/index_select.h"
 #include "treadle/ops/layout/index_select_options.h"
 #include "treadle/ops/layout/views.h"
+#include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle {
 namespace {
@@ -38,11 +38,10 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
 std::vector<Tensor> gradient(const GradientContext& context) {
   const Shape& w = context.input_spec(0).shape;
   const Tensor indices = reshape(context.input(1), {context.input_spec(1).shape.numel()});
-  const Tensor dy = reshape(context.upstream(), {indices.numel(), w[1]});
-  const Tensor dw = index_select_gradient(dy, 0, indices, w[0]);
+  Tensor dy = reshape(context.upstream(), {indices.numel(), w[1]});
   const int64_t padding = context.options<EmbeddingOptions>().padding_index;
-  if (padding >= 0) fill_(slice(dw, 0, padding, padding + 1), 0);
-  return {dw, Tensor()};
+  if (padding >= 0) dy = where(unsqueeze(equal(indices, padding), 1), 0, dy);
+  return {index_select_gradient(dy, 0, indices, w[0]), Tensor()};
 }
 
 void compose(const Composition& call) {

@@ -5,7 +5,11 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/fill/fill.h"
+#include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/index_select_options.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle {
 namespace {
@@ -75,6 +79,12 @@ std::vector<Tensor> gradient(const GradientContext& context) {
   int64_t axis = context.options<IndexSelectOptions>().axis;
   int64_t extent = context.input_spec(0).shape[int(axis)];
   return {index_select_gradient(context.upstream(), axis, context.input(1), extent), Tensor()};
+}
+
+std::vector<Tensor> gradient_of_gradient(const GradientContext& context) {
+  return {
+      index_select(context.upstream(), context.options<IndexSelectGradientOptions>().axis, context.input(1)),
+      Tensor()};
 }
 
 TestInput indices(int64_t count, int64_t extent, DType dtype, TestLayout layout = TestLayout::contiguous) {
@@ -162,6 +172,8 @@ void register_index_select(Registry& registry) {
                 .options = &schema_of<IndexSelectGradientOptions>(),
                 .infer = infer_gradient,
                 .reference = reference_gradient,
+                .gradient = gradient_of_gradient,
+                .saves = {{Saved::input, 1}},
                 .cases = gradient_cases,
                 .refused_calls = gradient_refused_calls,
                 .error = gradient_error,
@@ -178,6 +190,14 @@ const Op& index_select_op() {
 Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices) {
   const Op& op = index_select_op();
   return apply(op, {x, indices}, Attributes::of(IndexSelectOptions{axis}))[0];
+}
+
+Tensor elements_of_rows(const Tensor& x, const Tensor& positions) {
+  const int64_t rows = x.size(0), length = x.size(1);
+  const Tensor row = arange(0, double(rows), 1, DType::i64, x.device());
+  const Tensor first = reshape(row * length, {rows, 1});
+  const Tensor places = reshape(cast(positions, DType::i64) + first, {positions.numel()});
+  return reshape(index_select(reshape(x, {x.numel()}), 0, places), positions.shape());
 }
 
 Tensor index_select_gradient(const Tensor& dy, int64_t axis, const Tensor& indices, int64_t extent) {

@@ -17,6 +17,9 @@ TREADLE_API Tensor index_select(const Tensor& x, int64_t axis, const Tensor& ind
 /// The op itself.
 TREADLE_API const Op& index_select_op();
 
+/// y[m,k] = x[m, positions[m,k]]: x [M,R], positions [M,K] of integers in [0, R).
+TREADLE_API Tensor elements_of_rows(const Tensor& x, const Tensor& positions);
+
 /// Its gradient: dx[…, j, …] = Σ dy[…, i, …] over all i with indices[i] = j, summed in the order of i; dx has
 /// `extent` elements along the axis. Errors as above.
 TREADLE_API Tensor index_select_gradient(const Tensor& dy, int64_t axis, const Tensor& indices,

@@ -3,6 +3,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/layout/views.h"
 
 namespace treadle {
 namespace {
@@ -34,6 +35,14 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
     dx.values[(outer * options.extent + position) * inner + i % inner] = dy.values[i];
   }
   return {dx};
+}
+
+/// The elements that dy went to.
+std::vector<Tensor> gradient(const GradientContext& context) {
+  const auto& options = context.options<SliceGradientOptions>();
+  const int64_t count = context.input_spec(0).shape[int(options.axis)];
+  const int64_t end = count == 0 ? options.begin : options.begin + (count - 1) * options.step + 1;
+  return {slice(context.upstream(), options.axis, options.begin, end, options.step)};
 }
 
 std::vector<TestCase> cases() {
@@ -71,6 +80,7 @@ void register_slice_gradient(Registry& registry) {
                 .options = &schema_of<SliceGradientOptions>(),
                 .infer = infer,
                 .reference = reference,
+                .gradient = gradient,
                 .cases = cases,
                 .refused_calls = refused_calls,
                 .operations = no_operations()});

@@ -6,11 +6,15 @@
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
+#include "treadle/ops/layout/views.h"
 #include "treadle/ops/loss/class_body.h"
 #include "treadle/ops/loss/class_labels.h"
 #include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/loss/loss_shape.h"
 #include "treadle/ops/loss/nll_loss.h"
+#include "treadle/ops/loss/pick.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/softmax/softmax.h"
 
 namespace treadle {
@@ -73,9 +77,30 @@ std::vector<ReferenceTensor> reference_with_gradient(ReferenceInputs inputs, con
 
 std::vector<Tensor> gradient(const GradientContext& context) {
   static const Op& op = op_named("cross_entropy_gradient");
-  if (!context.needs(0) || !context.upstream().defined()) return {Tensor(), Tensor()};
-  return {apply(op, {context.output(1), context.input(1), context.upstream()}, context.attributes())[0],
-          Tensor()};
+  if (!context.needs(0)) return {Tensor(), Tensor()};
+  const Tensor probabilities = context.output(1), dloss = context.upstream(0), dp = context.upstream(1);
+  Tensor dx;
+  if (dloss.defined()) dx = apply(op, {probabilities, context.input(1), dloss}, context.attributes())[0];
+  if (dp.defined()) {
+    const Tensor of_p = softmax_gradient(probabilities, dp);
+    dx = dx.defined() ? dx + of_p : of_p;
+  }
+  return {dx, Tensor()};
+}
+
+/// With U for dx: those of the probabilities are U·dloss, that of each loss Σ_c U·probabilities - U[label].
+std::vector<Tensor> gradient_of_gradient(const GradientContext& context) {
+  const Shape& shape = context.input_spec(0).shape;
+  const bool of_each = context.input_spec(2).shape.rank() > 0;
+  const double share = 1 / context.options<LossOptions>().divisor(shape[0]);
+  const Tensor U = share == 1 ? context.upstream() : context.upstream() * share;
+  std::vector<Tensor> result(3);
+  if (context.needs(0)) result[0] = U * (of_each ? unsqueeze(context.input(2), 1) : context.input(2));
+  if (context.needs(2)) {
+    const Tensor losses = sum(U * context.input(0), {1}) - pick(U, context.input(1));
+    result[2] = of_each ? losses : sum(losses);
+  }
+  return result;
 }
 
 /// A sample's loss is at most 2·largest + log C, with C roundings in its sum; N more are added for the batch.
@@ -153,7 +178,6 @@ void register_cross_entropy(Registry& registry) {
                 .reference = reference,
                 .gradient = gradient,
                 .saves = {{Saved::output, 1}, {Saved::input, 1}},
-                .not_differentiable = {1},
                 .cases = cases,
                 .refused_calls = refused_calls,
                 .error = error,
@@ -173,6 +197,8 @@ void register_cross_entropy(Registry& registry) {
        .options = &schema_of<LossOptions>(),
        .infer = infer_gradient,
        .reference = gradient_reference,
+       .gradient = gradient_of_gradient,
+       .saves = {{Saved::input, 0}, {Saved::input, 1}, {Saved::input, 2}},
        .cases = gradient_cases,
        .error = gradient_error,
        .operations = for_each_output(2)});

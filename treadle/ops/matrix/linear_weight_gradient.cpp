@@ -1,6 +1,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/layout/views.h"
 #include "treadle/ops/matrix/linear.h"
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/reduce/reduce.h"
@@ -32,6 +33,17 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
     }
   if (!attributes.as<LinearWeightGradientOptions>().bias) return {dw};
   return {dw, db};
+}
+
+/// With U and u for dw and db: those of x are dy·U, those of dy are x·Uᵀ + u.
+std::vector<Tensor> gradient(const GradientContext& context) {
+  const bool has_bias = context.options<LinearWeightGradientOptions>().bias;
+  const Tensor U = context.upstream(0), u = has_bias ? context.upstream(1) : Tensor();
+  std::vector<Tensor> result(2);
+  if (context.needs(0) && U.defined()) result[0] = matmul(context.input(1), U);
+  if (context.needs(1) && U.defined()) result[1] = linear(context.input(0), U, u);
+  if (context.needs(1) && !U.defined()) result[1] = expand(u, context.input_spec(1).shape);
+  return result;
 }
 
 constexpr auto kPlain = TestLayout::contiguous, kTransposed = TestLayout::transposed,
@@ -123,6 +135,8 @@ void register_linear_weight_gradient(Registry& registry) {
                 .options = &schema_of<LinearWeightGradientOptions>(),
                 .infer = infer,
                 .reference = reference,
+                .gradient = gradient,
+                .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .compose = compose,
                 .cases = cases,
                 .error = error,

@@ -5,6 +5,8 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/views.h"
 #include "treadle/ops/norm/batch_norm_cases.h"
 #include "treadle/ops/norm/batch_norm_gradient.h"
 #include "treadle/ops/norm/channel_steps.h"
@@ -38,11 +40,34 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
   return {normalized(inputs, mean, variance, 1, attributes.as<BatchNormOptions>()), mean, variance};
 }
 
+/// dx, with what comes by mean and variance themselves: dmean/M and dvariance·2(x - mean)/M, for M elements
+/// of a channel. Only gradients of gradients send any there.
+Tensor with_statistics(const GradientContext& context, Tensor dx) {
+  const Tensor dmean = context.upstream(1), dvariance = context.upstream(2);
+  if (!dmean.defined() && !dvariance.defined()) return dx;
+  const TensorSpec& spec = context.input_spec(0);
+  const Shape channels = channels_of(spec.shape);
+  const double M = double(spec.shape[0] * places_of(spec.shape));
+  Tensor sum;
+  if (dvariance.defined())
+    sum = (cast(context.input(0), dvariance.dtype()) - reshape(context.output(1), channels)) *
+          reshape(dvariance * (2 / M), channels);
+  if (dmean.defined()) {
+    const Tensor of_mean = expand(reshape(dmean / M, channels), spec.shape);
+    sum = sum.defined() ? sum + of_mean : of_mean;
+  }
+  sum = cast(sum, spec.dtype);
+  return dx.defined() ? dx + sum : sum;
+}
+
 std::vector<Tensor> gradient(const GradientContext& context) {
   const auto& options = context.options<BatchNormOptions>();
-  const BatchNormGradients gradients = batch_norm_gradient(
-      context.upstream(), context.input(0), context.output(1), context.output(2), context.input(1),
-      options.relu ? context.output(0) : Tensor(), {options.epsilon, context.needs(3)});
+  BatchNormGradients gradients;
+  if (context.upstream(0).defined())
+    gradients = batch_norm_gradient(
+        context.upstream(0), context.input(0), context.output(1), context.output(2), context.input(1),
+        options.relu ? context.output(0) : Tensor(), {options.epsilon, context.needs(3)});
+  if (context.needs(0)) gradients.x = with_statistics(context, gradients.x);
   return {gradients.x, context.needs(1) ? gradients.w : Tensor(), context.needs(2) ? gradients.b : Tensor(),
           context.needs(3) ? gradients.residual : Tensor()};
 }
@@ -135,7 +160,6 @@ void register_batch_norm(Registry& registry) {
        .gradient = gradient,
        .saves =
            {{Saved::input, 0}, {Saved::input, 1}, {Saved::output, 0}, {Saved::output, 1}, {Saved::output, 2}},
-       .not_differentiable = {1, 2},
        .compose = compose,
        .cases = cases,
        .refused_calls = refused_calls,

@@ -9,7 +9,7 @@ namespace treadle {
 struct Op;
 
 /// y, of x's layout where that has no gaps, else row-major; mean and variance [C], in f32 where x is of a
-/// half type, without a gradient.
+/// half type.
 struct BatchNormResult {
   Tensor y, mean, variance;
 };

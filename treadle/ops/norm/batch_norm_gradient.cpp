@@ -3,12 +3,16 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/autograd.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/views.h"
 #include "treadle/ops/norm/batch_norm_cases.h"
 #include "treadle/ops/norm/channel_steps.h"
 #include "treadle/ops/norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
+#include "treadle/ops/pointwise/relu_gradient.h"
 
 namespace treadle {
 namespace {
@@ -73,6 +77,34 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
   return {dx, dw, db};
 }
 
+/// As the reference, of the operands' wide_dtype().
+std::vector<Tensor> formula(const std::vector<Tensor>& operands, const Tensor& y,
+                            const BatchNormGradientOptions& options) {
+  const DType dtype = operands[kX].dtype();
+  const Shape &shape = operands[kX].shape(), channels = channels_of(shape);
+  auto wide = [&](const Tensor& operand) { return cast(operand, wide_dtype(dtype)); };
+  auto along = [&](const Tensor& of_channels) { return reshape(of_channels, channels); };
+  const Tensor dz = y.defined() ? relu_gradient(wide(y), wide(operands[kDy])) : wide(operands[kDy]);
+  const Tensor deviation = along(sqrt(operands[kVariance] + options.epsilon));
+  const Tensor n = (wide(operands[kX]) - along(operands[kMean])) / deviation;
+  const Dims axes = axes_but_channels(shape);
+  const Tensor dw = sum(dz * n, axes), db = sum(dz, axes);
+  const double share = 1 / double(shape[0] * places_of(shape));
+  Tensor dx = (dz - n * along(dw * share) - along(db * share)) / deviation;
+  if (operands[kW].defined()) dx = dx * along(wide(operands[kW]));
+  std::vector<Tensor> results{cast(dx, dtype), cast(dw, dtype), cast(db, dtype)};
+  if (options.residual && y.defined()) results.push_back(cast(dz, dtype));
+  return results;
+}
+
+std::vector<Tensor> gradient(const GradientContext& context) {
+  std::vector<Tensor> operands;
+  for (int i : {kDy, kX, kMean, kVariance, kW}) operands.push_back(context.input(i));
+  return gradient_through(context, operands, [&](const std::vector<Tensor>& x) {
+    return formula(x, context.input(kY), context.options<BatchNormGradientOptions>());
+  });
+}
+
 void compose(const Composition& call) {
   const auto& options = call.options<BatchNormGradientOptions>();
   const TensorView& x = call.input(kX);
@@ -130,6 +162,9 @@ std::vector<TestCase> cases() {
         one.inputs.push_back({{x[1]}});
         one.inputs.push_back({x, {}, layout});
         one.inputs[kY].defined = options.relu;
+        one.inputs[kY].differentiable = false;
+        const bool varies = x.numel() > 0 && std::isfinite(options.epsilon);
+        for (int i : {kX, kMean, kVariance, kW}) one.inputs[i].differentiable = varies;
         return one;
       },
       kW, -1, kY};
@@ -190,6 +225,13 @@ void register_batch_norm_gradient(Registry& registry) {
        .optional = {kW, kY},
        .infer = infer,
        .reference = reference,
+       .gradient = gradient,
+       .saves = {{Saved::input, kDy},
+                 {Saved::input, kX},
+                 {Saved::input, kMean},
+                 {Saved::input, kVariance},
+                 {Saved::input, kW},
+                 {Saved::input, kY}},
        .compose = compose,
        .cases = cases,
        .refused_calls = refused_calls,

@@ -5,6 +5,10 @@
 /// the output if `kSavesOutput`, else the input. `reference` and `reference_gradient` say the same in double,
 /// from the definition and not by these functions, so that a mistake does not agree with itself. Tests draw
 /// operands from [kLow, kHigh]; `kTerms` bounds the rounding error in ulps.
+///
+/// `gradient` is run with T an `Expression`, too, for gradients of gradients: of that follow calls of ops
+/// instead of numbers. So it chooses by math::select(), whose branches are both computed, and what it does
+/// not choose must be finite with a finite derivative wherever the result is.
 #pragma once
 
 #include <cmath>
@@ -15,6 +19,16 @@
 #include "treadle/kernels/math.h"
 
 namespace treadle {
+
+/// See expression.h; not for device code.
+class Expression;
+class Condition;
+namespace math {
+Expression exp(const Expression& x);
+Expression erf(const Expression& x);
+Expression logistic(const Expression& x);
+Expression select(const Condition& condition, const Expression& a, const Expression& b);
+}  // namespace math
 
 /// Defaults shared by the structs.
 struct PointwiseFunction {
@@ -27,7 +41,8 @@ struct PointwiseFunction {
 struct UnaryFunction : PointwiseFunction {
   static constexpr int kOperands = 1;
   static constexpr bool kSavesOutput = false;
-  static constexpr bool kNeverNegative = false;  ///< NaN may be among the results
+  static constexpr bool kPiecewiseLinear = false;  ///< the second derivative is 0 wherever there is one
+  static constexpr bool kNeverNegative = false;    ///< NaN may be among the results
   static constexpr bool kIntegersAsFloat =
       false;  ///< whether the typed function takes integers and bool as f32
 };

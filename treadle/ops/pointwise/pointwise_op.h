@@ -7,6 +7,7 @@
 
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/pointwise/expression.h"
 #include "treadle/ops/pointwise/pointwise_chain.h"
 #include "treadle/ops/pointwise/pointwise_function.h"
 
@@ -64,6 +65,14 @@ std::vector<TestCase> cases() {
   return F::kOperands == 1 ? unary_cases(range, attributes) : binary_cases(range, attributes);
 }
 
+/// Those of a gradient op: along what is saved only where that changes the derivative.
+template <class F>
+std::vector<TestCase> gradient_cases() {
+  std::vector<TestCase> list = cases<GradientOf<F>>();
+  for (TestCase& one : list) one.inputs[0].differentiable &= !F::kPiecewiseLinear;
+  return list;
+}
+
 template <class F>
 std::vector<TestCase> comparison_cases() {
   return comparison_cases(Attributes::of(F{}));
@@ -114,7 +123,13 @@ void declare_unary(Registry& registry) {
                 .options = &schema_of<Gradient>(),
                 .infer = infer<Gradient>,
                 .reference = reference<Gradient>,
-                .cases = cases<Gradient>,
+                .gradient =
+                    [](const GradientContext& context) {
+                      return gradient_of_gradient(
+                          static_cast<const F&>(function_of<Gradient>(context.attributes())), context);
+                    },
+                .saves = {{Saved::input, 0}, {Saved::input, 1}},
+                .cases = gradient_cases<F>,
                 .error = error<Gradient>,
                 .operations = for_each_output(2)});
   add_to_chains(registry, F::kName);

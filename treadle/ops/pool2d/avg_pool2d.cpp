@@ -97,6 +97,10 @@ std::vector<Tensor> gradient(const GradientContext& context) {
       {context.options<AvgPool2dOptions>(), {x.shape[2], x.shape[3]}, is_channels_last(x.shape, x.strides)})};
 }
 
+std::vector<Tensor> gradient_of_gradient(const GradientContext& context) {
+  return {avg_pool2d(context.upstream(), context.options<AvgPool2dGradientOptions>())};
+}
+
 /// A geometry under test.
 struct Geometry {
   const char* label;
@@ -206,6 +210,7 @@ void register_avg_pool2d(Registry& registry) {
                 .options = &schema_of<AvgPool2dGradientOptions>(),
                 .infer = infer_gradient,
                 .reference = reference_gradient,
+                .gradient = gradient_of_gradient,
                 .cases = gradient_cases,
                 .refused_calls = gradient_refused_calls,
                 .error = gradient_error,

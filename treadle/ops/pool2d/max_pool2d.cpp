@@ -7,6 +7,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/index_select.h"
+#include "treadle/ops/layout/views.h"
 #include "treadle/ops/pool2d/pool2d_shape.h"
 #include "treadle/ops/window_reference.h"
 
@@ -87,6 +88,16 @@ std::vector<Tensor> gradient(const GradientContext& context) {
       {context.options<MaxPool2dOptions>(), {x.shape[2], x.shape[3]}, is_channels_last(x.shape, x.strides)})};
 }
 
+/// The elements at the positions.
+std::vector<Tensor> gradient_of_gradient(const GradientContext& context) {
+  const Shape& y = context.input_spec(0).shape;
+  const Tensor upstream = context.upstream();
+  const int64_t planes = y[0] * y[1];
+  const Tensor of_planes = reshape(upstream, {planes, upstream.size(2) * upstream.size(3)});
+  return {reshape(elements_of_rows(of_planes, reshape(context.input(1), {planes, y[2] * y[3]})), y),
+          Tensor()};
+}
+
 /// A geometry under test.
 struct Geometry {
   const char* label;
@@ -156,8 +167,14 @@ std::vector<TestCase> gradient_cases() {
     TestInput positions{y, {TestFill::integers, -1, double(g.x[2] * g.x[3])}, g.layout, {DType::i32}};
     positions.differentiable = false;
     MaxPool2dGradientOptions options{g.options, {g.x[2], g.x[3]}, g.layout == TestLayout::channels_last};
-    list.push_back({g.label, {{y, {}, g.layout}, positions}, Attributes::of(options)});
+    TestInput dy{y, {}, g.layout};
+    dy.differentiable = false;  // some positions lie outside of their windows, as a result's never do
+    list.push_back({g.label, {dy, positions}, Attributes::of(options)});
   }
+  const TestInput one_window{{2, 3, 1, 1}};
+  TestInput anywhere{one_window.shape, {TestFill::integers, 0, 29}, TestLayout::contiguous, {DType::i32}};
+  list.push_back(
+      {"one window", {one_window, anywhere}, Attributes::of(MaxPool2dGradientOptions{{{5, 6}}, {5, 6}})});
   return list;
 }
 
@@ -194,6 +211,8 @@ void register_max_pool2d(Registry& registry) {
                 .options = &schema_of<MaxPool2dGradientOptions>(),
                 .infer = infer_gradient,
                 .reference = reference_gradient,
+                .gradient = gradient_of_gradient,
+                .saves = {{Saved::input, 1}},
                 .cases = gradient_cases,
                 .refused_calls = gradient_refused_calls,
                 .error = gradient_error,

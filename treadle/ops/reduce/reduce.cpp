@@ -4,6 +4,7 @@
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
+#include "treadle/ops/layout/index_select.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce_options.h"
@@ -126,6 +127,20 @@ std::vector<Tensor> extremum_gradient(const GradientContext& context) {
   return apply(extremum_gradient_op(), {context.upstream(), context.output(1)},
                Attributes::of(ExtremumGradientOptions{context.options<ReduceOptions>().axes,
                                                       context.input_spec(0).shape}));
+}
+
+/// The elements at the positions, which count along the reduced axes in row-major order.
+std::vector<Tensor> gradient_of_extremum_gradient(const GradientContext& context) {
+  const auto& options = context.options<ExtremumGradientOptions>();
+  const ReducedAxes axes(options.axes, options.shape.rank());
+  Dims order, reduced;
+  for (int axis = 0; axis < options.shape.rank(); ++axis)
+    (axes.contains(axis) ? reduced : order).push_back(axis);
+  for (int64_t axis : reduced) order.push_back(axis);
+  const Shape& dy = context.input_spec(0).shape;
+  const int64_t rows = dy.numel(), length = rows == 0 ? 0 : options.shape.numel() / rows;
+  const Tensor of_rows = reshape(permute(context.upstream(), order), {rows, length});
+  return {reshape(elements_of_rows(of_rows, reshape(context.input(1), {rows, 1})), dy), Tensor()};
 }
 
 std::vector<TensorSpec> infer_extremum_gradient(Specs inputs, const Attributes& attributes) {
@@ -292,6 +307,8 @@ void register_reduce(Registry& registry) {
                 .options = &schema_of<ExtremumGradientOptions>(),
                 .infer = infer_extremum_gradient,
                 .reference = extremum_gradient_reference,
+                .gradient = gradient_of_extremum_gradient,
+                .saves = {{Saved::input, 1}},
                 .cases = extremum_gradient_cases,
                 .operations = no_operations()});
 }

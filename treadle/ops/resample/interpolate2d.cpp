@@ -112,6 +112,10 @@ std::vector<Tensor> gradient(const GradientContext& context) {
                                                       is_channels_last(x.shape, x.strides)})};
 }
 
+std::vector<Tensor> gradient_of_gradient(const GradientContext& context) {
+  return {interpolate2d(context.upstream(), context.options<InterpolateGradientOptions>())};
+}
+
 /// A geometry under test.
 struct Geometry {
   const char* label;
@@ -222,6 +226,7 @@ void register_interpolate2d(Registry& registry) {
                 .options = &schema_of<InterpolateGradientOptions>(),
                 .infer = infer_gradient,
                 .reference = reference_gradient,
+                .gradient = gradient_of_gradient,
                 .cases = gradient_cases,
                 .refused_calls = gradient_refused_calls,
                 .error = gradient_error,

@@ -3,9 +3,12 @@
 #include <cmath>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/autograd.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
+#include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/softmax/softmax_options.h"
 
 namespace treadle {
@@ -85,6 +88,18 @@ template <bool logarithm>
 std::vector<Tensor> gradient(const GradientContext& context) {
   static const Op& op = op_named(kGradientName<logarithm>);
   return apply(op, {context.output(0), context.upstream()}, context.attributes());
+}
+
+/// The gradients of y·(dy - Σ dy·y), or of dy - e^y · Σ dy.
+template <bool logarithm>
+std::vector<Tensor> gradient_of_gradient(const GradientContext& context) {
+  const int64_t axis = context.options<SoftmaxOptions>().axis;
+  const Dims axes = context.input_spec(0).shape.rank() > 0 ? Dims{axis} : Dims{};
+  return gradient_through(context, {context.input(0), context.input(1)}, [&](const std::vector<Tensor>& x) {
+    const Tensor &y = x[0], &dy = x[1];
+    if (logarithm) return std::vector{dy - exp(y) * sum(dy, axes, true)};
+    return std::vector{y * (dy - sum(dy * y, axes, true))};
+  });
 }
 
 /// Along a row of n: n roundings of its sum, and the roundings of x - max and of e^x, which the largest |x|
@@ -178,6 +193,8 @@ void add_ops(Registry& registry, const char* summary, const char* gradient_summa
                 .options = &schema_of<SoftmaxOptions>(),
                 .infer = infer_gradient<logarithm>,
                 .reference = gradient_reference<logarithm>,
+                .gradient = gradient_of_gradient<logarithm>,
+                .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = gradient_cases<logarithm>,
                 .error = error,
                 .operations = for_each_output(4)});

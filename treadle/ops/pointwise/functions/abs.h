@@ -6,6 +6,7 @@ namespace treadle::functions {
 
 struct Abs : UnaryFunction {
   static constexpr const char *kName = "abs", *kSummary = "y = |x|; the derivative at 0 is 0";
+  static constexpr bool kPiecewiseLinear = true;
   static constexpr bool kIntegers = true;
   template <class T>
   TREADLE_DEVICE T operator()(T x) const {
@@ -13,7 +14,7 @@ struct Abs : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    return x > T(0) ? dy : x < T(0) ? T(-dy) : T(0) * x;
+    return math::select(x > T(0), dy, math::select(x < T(0), T(-dy), T(T(0) * x)));
   }
 
   double reference(double x) const { return std::fabs(x); }

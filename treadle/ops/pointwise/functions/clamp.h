@@ -11,6 +11,7 @@ struct Clamp : UnaryFunction {
                               *kSummary =
                                   "y = min(max(x, low), high), so high where low is larger; NaN "
                                   "where a bound is; the derivative is 0 outside";
+  static constexpr bool kPiecewiseLinear = true;
   static constexpr bool kOwnTypedFunction = true;  // takes integers, and bounds of any kind
   double low = -0.9137, high = 1.0771;
   template <class Field>
@@ -25,7 +26,7 @@ struct Clamp : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    return x >= T(low) && x <= T(high) ? dy : T(0);
+    return math::select(x >= T(low), math::select(x <= T(high), dy, T(0)), T(0));
   }
 
   double reference(double x) const {

@@ -22,7 +22,8 @@ struct Elu : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    return dy * (x > T(0) ? T(scale) : T(scale * alpha) * math::exp(x));
+    const T below = T(scale * alpha) * math::exp(math::select(x > T(0), T(0), x));
+    return dy * math::select(x > T(0), T(scale), below);
   }
 
   double reference(double x) const { return scale * (x > 0 ? x : alpha * std::expm1(x)); }

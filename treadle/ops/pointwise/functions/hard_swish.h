@@ -14,7 +14,8 @@ struct HardSwish : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    return x < T(-3) ? T(0) : x > T(3) ? dy : dy * (T(2) * x + T(3)) / T(6);
+    const T between = dy * (T(2) * x + T(3)) / T(6);
+    return math::select(x < T(-3), T(0), math::select(x > T(3), dy, between));
   }
 
   double reference(double x) const { return x * std::fmin(std::fmax(x + 3, 0), 6) / 6; }

@@ -6,6 +6,7 @@ namespace treadle::functions {
 
 struct LeakyRelu : UnaryFunction {
   static constexpr const char *kName = "leaky_relu", *kSummary = "y = x for x > 0, slope·x elsewhere";
+  static constexpr bool kPiecewiseLinear = true;
   double slope = 0.01;
   template <class Field>
   static void describe(Field& field) {
@@ -17,7 +18,7 @@ struct LeakyRelu : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    return x > T(0) ? dy : T(slope) * dy;
+    return math::select(x > T(0), dy, T(T(slope) * dy));
   }
 
   double reference(double x) const { return x < 0 ? slope * x : x; }

@@ -14,7 +14,7 @@ struct LogSigmoid : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    return dy / (T(1) + math::exp(x));
+    return dy * math::logistic(T(-x));
   }
 
   double reference(double x) const { return -std::log1p(std::exp(-x)); }

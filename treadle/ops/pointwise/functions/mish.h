@@ -15,8 +15,8 @@ struct Mish : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    const T e = math::exp(x > T(0) ? -x : x), t = factor(x, e);
-    const T logistic = (x > T(0) ? T(1) : e) / (T(1) + e);
+    const T e = math::exp(math::select(x > T(0), T(-x), x)), t = factor(x, e);
+    const T logistic = math::select(x > T(0), T(1), e) / (T(1) + e);
     return dy * (t + x * (T(1) - t * t) * logistic);
   }
 
@@ -29,8 +29,8 @@ struct Mish : UnaryFunction {
  private:
   template <class T>
   static TREADLE_DEVICE T factor(T x, T e) {
-    const T above = x > T(0) ? T(1) + T(2) * e : e * (e + T(2));
-    return above / (above + T(2) * (x > T(0) ? e * e : T(1)));
+    const T above = math::select(x > T(0), T(T(1) + T(2) * e), T(e * (e + T(2))));
+    return above / (above + T(2) * math::select(x > T(0), T(e * e), T(1)));
   }
 };
 

@@ -6,6 +6,7 @@ namespace treadle::functions {
 
 struct Neg : UnaryFunction {
   static constexpr const char *kName = "neg", *kSummary = "y = -x";
+  static constexpr bool kPiecewiseLinear = true;
   static constexpr bool kIntegers = true;
   template <class T>
   TREADLE_DEVICE T operator()(T x) const {

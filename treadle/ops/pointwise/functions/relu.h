@@ -7,6 +7,7 @@ namespace treadle::functions {
 struct Relu : UnaryFunction {
   static constexpr const char *kName = "relu",
                               *kSummary = "y = max(x, 0); the derivative at 0 is 0, NaN propagates";
+  static constexpr bool kPiecewiseLinear = true;
   static constexpr bool kSavesOutput = true, kNeverNegative = true;
   template <class T>
   TREADLE_DEVICE T operator()(T x) const {
@@ -14,7 +15,7 @@ struct Relu : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T y, T dy) const {
-    return y <= T(0) ? T(0) : dy;
+    return math::select(y <= T(0), T(0), dy);
   }
 
   double reference(double x) const { return x < 0 ? 0 : x; }

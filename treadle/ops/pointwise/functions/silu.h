@@ -13,7 +13,7 @@ struct Silu : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    T s = T(1) / (T(1) + math::exp(-x));
+    const T s = math::logistic(x);
     return dy * s * (T(1) + x * (T(1) - s));
   }
 

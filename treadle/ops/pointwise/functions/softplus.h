@@ -22,7 +22,7 @@ struct Softplus : UnaryFunction {
   }
   template <class T>
   TREADLE_DEVICE T gradient(T x, T dy) const {
-    return dy / (T(1) + math::exp(-T(beta) * x));
+    return dy * math::logistic(T(T(beta) * x));
   }
 
   double reference(double x) const { return std::log1p(std::exp(beta * x)) / beta; }
