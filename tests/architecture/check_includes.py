@@ -33,7 +33,7 @@ ALLOWED = {
     "nn": TENSORS,
     "optim": NETWORKS,
     "models": NETWORKS,
-    "data": FOUNDATION | {"formats"},
+    "data": FOUNDATION | {"formats", "simd"},
     "formats": FOUNDATION,
     "plots": FOUNDATION | {"data", "formats"},
     "train": NETWORKS | {"compile", "data", "formats", "optim"},

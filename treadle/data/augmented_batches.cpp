@@ -3,26 +3,13 @@
 #include <algorithm>
 
 #include "treadle/core/error.h"
+#include "treadle/simd/pixel_values.h"
 
 namespace treadle {
 namespace {
 
-constexpr int64_t kBytes = 256;
 /// Tells the keys of augmentations from those of the sampler's orders.
 constexpr uint64_t kAugmentationKey = 0x9fb21c651e98df25;
-
-/// The divisions of gather_batch(), once for each byte.
-std::vector<float> values_of_bytes(int64_t channels, const PixelNormalization& normalization) {
-  std::vector<float> values;
-  for (int64_t c = 0; c < channels; ++c)
-    for (int64_t byte = 0; byte < kBytes; ++byte) {
-      const float pixel = float(byte) / 255.0f;
-      values.push_back(normalization.mean.empty()
-                           ? pixel
-                           : (pixel - normalization.mean[size_t(c)]) / normalization.deviation[size_t(c)]);
-    }
-  return values;
-}
 
 }  // namespace
 
@@ -47,9 +34,6 @@ AugmentedBatches::AugmentedBatches(const ImageDataset& dataset, Augmentations au
   require_whole(dataset);
   require_fit(normalization, dataset.image_shape[0]);
   augmentations_.require_fit(dataset.image_shape, !dataset.has_values());
-  if (!dataset.has_values())
-    of_bytes_ = values_of_bytes(dataset.image_shape[0],
-                                augmentations_.empty() ? normalization : PixelNormalization{});
 }
 
 AugmentedBatch AugmentedBatches::batch(int64_t epoch, std::span<const int64_t> indices) const {
@@ -82,30 +66,15 @@ AugmentedBatch AugmentedBatches::batch(int64_t epoch, std::span<const int64_t> i
 
 void AugmentedBatches::write(int64_t epoch, int64_t index, float* out, float* probabilities,
                              Room& room) const {
-  if (augmentations_.empty() && !dataset_.has_values()) return load(index, out);
-  if (augmentations_.empty())
-    return normalize(dataset_.values.data() + index * dataset_.image_shape.numel(), out);
+  if (augmentations_.empty()) return convert_example(dataset_, index, out, normalization_);
   AugmentedExample example = room.example(dataset_.image_shape);
-  load(index, example.values);
+  convert_example(dataset_, index, example.values);
   for (size_t place = 0; place < augmentations_.steps().size(); ++place)
     if (augmentations_.steps()[place].kind->mix)
       mix(place, epoch, index, example, probabilities, room);
     else
       apply(place, epoch, index, example);
   normalize(example.values, out);
-}
-
-void AugmentedBatches::load(int64_t index, float* out) const {
-  const int64_t size = dataset_.image_shape.numel(), plane = size / dataset_.image_shape[0];
-  if (dataset_.has_values()) {
-    std::copy_n(dataset_.values.data() + index * size, size, out);
-    return;
-  }
-  const uint8_t* pixels = dataset_.pixels.data() + index * size;
-  for (int64_t c = 0; c < dataset_.image_shape[0]; ++c, pixels += plane, out += plane) {
-    const float* of_bytes = of_bytes_.data() + c * kBytes;
-    for (int64_t i = 0; i < plane; ++i) out[i] = of_bytes[pixels[i]];
-  }
 }
 
 void AugmentedBatches::normalize(const float* values, float* out) const {
@@ -117,7 +86,7 @@ void AugmentedBatches::normalize(const float* values, float* out) const {
   const int64_t plane = size / dataset_.image_shape[0];
   for (int64_t c = 0; c < dataset_.image_shape[0]; ++c) {
     const float mean = normalization_.mean[size_t(c)], deviation = normalization_.deviation[size_t(c)];
-    for (int64_t i = c * plane; i < (c + 1) * plane; ++i) out[i] = (values[i] - mean) / deviation;
+    cpu::normalized_values(values + c * plane, out + c * plane, plane, mean, deviation);
   }
 }
 
@@ -144,7 +113,7 @@ void AugmentedBatches::mix(size_t place, int64_t epoch, int64_t index, Augmented
   require<ValueError>(label < classes, "data set {}: the label {} is none of {} classes", dataset_.name,
                       label, classes);
   AugmentedExample partner = room.partner(dataset_.image_shape);
-  load(other, partner.values);
+  convert_example(dataset_, other, partner.values);
   for (size_t before = 0; before < place; ++before)
     if (augmentations_.steps()[before].kind->apply) apply(before, epoch, other, partner);
   const auto share = float(kind->mix(options, example, partner, numbers));

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "treadle/core/export.h"
 #include "treadle/core/tensor.h"
@@ -36,7 +35,6 @@ class TREADLE_API AugmentedBatches {
  private:
   struct Room;
   void write(int64_t epoch, int64_t index, float* out, float* probabilities, Room& room) const;
-  void load(int64_t index, float* out) const;
   void normalize(const float* values, float* out) const;
   void apply(size_t place, int64_t epoch, int64_t index, AugmentedExample& example) const;
   void mix(size_t place, int64_t epoch, int64_t index, AugmentedExample& example, float* probabilities,
@@ -47,7 +45,6 @@ class TREADLE_API AugmentedBatches {
   Augmentations augmentations_;
   PixelNormalization normalization_;
   uint64_t seed_;
-  std::vector<float> of_bytes_;  ///< [C, 256]: the value of each byte of a channel
 };
 
 }  // namespace treadle

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "treadle/core/parallel_for.h"
+#include "treadle/simd/pixel_values.h"
 
 namespace treadle {
 namespace {
@@ -18,34 +19,26 @@ void check_index(const ImageDataset& dataset, int64_t index) {
                       dataset.size());
 }
 
-// Divisions, not products with reciprocals: these are the values that PyTorch's transforms give, bit by bit.
-
-void scale(const uint8_t* __restrict in, float* __restrict out, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) out[i] = float(in[i]) / 255.0f;
-}
-
-void scale_and_normalize(const uint8_t* __restrict in, float* __restrict out, int64_t count, float mean,
-                         float deviation) {
-  for (int64_t i = 0; i < count; ++i) out[i] = (float(in[i]) / 255.0f - mean) / deviation;
-}
-
-void scale(const float* __restrict in, float* __restrict out, int64_t count) {
+/// These are the values that PyTorch's transforms give, bit by bit.
+void convert(const uint8_t* in, float* out, int64_t count) { cpu::pixel_values(in, out, count); }
+void convert(const float* in, float* out, int64_t count) {
   std::memcpy(out, in, size_t(count) * sizeof(float));
 }
-
-void scale_and_normalize(const float* __restrict in, float* __restrict out, int64_t count, float mean,
-                         float deviation) {
-  for (int64_t i = 0; i < count; ++i) out[i] = (in[i] - mean) / deviation;
+void convert_and_normalize(const uint8_t* in, float* out, int64_t count, float mean, float deviation) {
+  cpu::normalized_pixels(in, out, count, mean, deviation);
+}
+void convert_and_normalize(const float* in, float* out, int64_t count, float mean, float deviation) {
+  cpu::normalized_values(in, out, count, mean, deviation);
 }
 
 /// Of pixels or values.
 template <class T>
 void convert_image(const T* in, float* out, const Shape& shape, const PixelNormalization& normalization) {
-  if (normalization.mean.empty()) return scale(in, out, shape.numel());
+  if (normalization.mean.empty()) return convert(in, out, shape.numel());
   int64_t plane = shape.numel() / shape[0];
   for (int64_t c = 0; c < shape[0]; ++c)
-    scale_and_normalize(in + c * plane, out + c * plane, plane, normalization.mean[size_t(c)],
-                        normalization.deviation[size_t(c)]);
+    convert_and_normalize(in + c * plane, out + c * plane, plane, normalization.mean[size_t(c)],
+                          normalization.deviation[size_t(c)]);
 }
 
 /// Calls copy(pixels or values of an example, position in the batch) for each index and writes the labels.
@@ -65,6 +58,15 @@ void for_each_image(const ImageDataset& dataset, const std::vector<T>& all, std:
 }
 
 }  // namespace
+
+void convert_example(const ImageDataset& dataset, int64_t index, float* out,
+                     const PixelNormalization& normalization) {
+  const int64_t first = index * dataset.image_shape.numel();
+  if (dataset.has_values())
+    convert_image(dataset.values.data() + first, out, dataset.image_shape, normalization);
+  else
+    convert_image(dataset.pixels.data() + first, out, dataset.image_shape, normalization);
+}
 
 void require_fit(const PixelNormalization& normalization, int64_t channels) {
   const auto& [mean, deviation] = normalization;

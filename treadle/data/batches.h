@@ -83,6 +83,10 @@ struct PixelNormalization {
 /// Throws ValueError unless it is empty or has one finite mean and one positive deviation per channel.
 TREADLE_API void require_fit(const PixelNormalization& normalization, int64_t channels);
 
+/// Copies one example as gather_batch() does; checks nothing.
+TREADLE_API void convert_example(const ImageDataset& dataset, int64_t index, float* out,
+                                 const PixelNormalization& normalization = {});
+
 /// Copies images to pixels[B, C, H, W] as pixel/255, or (pixel/255 - mean[c]) / deviation[c], values as they
 /// are, or as (value - mean[c]) / deviation[c], and their labels to labels[B]. Throws ValueError for an index
 /// beyond the data set, a data set that is not whole, and a normalization without one finite mean and one

@@ -1,0 +1,17 @@
+/// Bytes of pixels as floats, and their normalisation, in SIMD instructions chosen at run time. Each is
+/// divided, not multiplied with a reciprocal: all instruction sets give the bits of the formulas. out must
+/// not overlap in.
+#pragma once
+
+#include <cstdint>
+
+namespace treadle::cpu {
+
+/// in / 255
+void pixel_values(const uint8_t* in, float* out, int64_t count);
+/// (in / 255 - mean) / deviation
+void normalized_pixels(const uint8_t* in, float* out, int64_t count, float mean, float deviation);
+/// (in - mean) / deviation
+void normalized_values(const float* in, float* out, int64_t count, float mean, float deviation);
+
+}  // namespace treadle::cpu
