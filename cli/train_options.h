@@ -83,12 +83,13 @@ struct TrainOptions : BindingSettings, DataOptions {
     field("label_smoothing", &O::label_smoothing,
           "So much of each label is spread evenly over all classes in the loss that is trained",
           {.check = number_between(0, 1), .kept = Kept::fixed, .kept_later = true});
-    field("loader_threads", &O::loader_threads,
-          "Threads that make batches ahead of the step, which changes no result; auto: none where there is "
-          "one core or thread, else one for each eight cores, one at least",
-          {.check = automatic_or(whole_number(0, kMostLoaderThreads)),
-           .kept = Kept::renewable,
-           .kept_later = true});
+    field(
+        "loader_threads", &O::loader_threads,
+        "Threads that make batches ahead of the step, which changes no result; auto: none where batches are "
+        "made in no time or there is one core or thread, else one for each eight cores, one at least",
+        {.check = automatic_or(whole_number(0, kMostLoaderThreads)),
+         .kept = Kept::renewable,
+         .kept_later = true});
     field("normalize", &O::normalize, "Subtract the mean of the training pixels, divide by their deviation",
           {.kept = Kept::fixed});
     field("model_option", &O::model_option,

@@ -99,12 +99,18 @@ double time_block(CompiledFunction& step, const Batches& next) {
          double(kBlockSteps);
 }
 
-/// The ways take turns, so that whatever else the machine does meets all of them.
+/// The ways take turns, each as often behind one as behind another, so that whatever else the machine does
+/// meets all of them.
 void time_in_turns(CompiledFunction& step, std::span<Way> ways, double seconds) {
   for (Way& way : ways) time_block(step, way.next);  // records programs and measures variants
   const auto begin = std::chrono::steady_clock::now();
+  size_t turn = 0;
   do {
-    for (Way& way : ways) way.seconds.push_back(time_block(step, way.next));
+    for (size_t i = 0; i < ways.size(); ++i) {
+      Way& way = ways[(turn + i) % ways.size()];
+      way.seconds.push_back(time_block(step, way.next));
+    }
+    ++turn;
   } while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds);
 }
 
@@ -167,7 +173,7 @@ int run(const LoaderBench& bench) {
                             std::span<const Tensor> batch) { return std::vector{step(batch)}; });
   LoaderOptions options{.augmentations = Augmentations::parse(bench.augment)};
   if (bench.normalize) options.normalization = measure_normalization(data);
-  options.threads = loader_threads_in(bench.loader_threads).value_or(default_loader_threads());
+  options.threads = loader_threads_in(bench.loader_threads);
   const BatchSampler sampler(data.size(), bench.batch, 0);
   LoaderOptions without = options;
   without.threads = 0;
@@ -175,7 +181,7 @@ int run(const LoaderBench& bench) {
                   Way{"by the loader", by_loader(data, sampler, options, device)},
                   Way{"made by the step", by_loader(data, sampler, without, device)}};
   time_in_turns(step, ways, bench.seconds);
-  report(bench, device, ways, *options.threads);
+  report(bench, device, ways, Loader(data, sampler, options).threads());
   return kSuccess;
 }
 

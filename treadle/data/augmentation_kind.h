@@ -3,6 +3,7 @@
 /// A kind is a header augment/NAME.h that holds a struct …Augmentation, which the build finds. It has
 ///   kAugmentationName, kSummary   as users ask for it, and one line
 ///   kTakes                        the examples that it can change
+///   kNanoseconds                  that it takes for a value, about
 ///   describe()                    of its options, its members, in the order in which users give their values
 ///   check()                       throws ValueError for options that make no augmentation
 /// and one of
@@ -32,6 +33,7 @@ enum class Augmentable {
 struct AugmentationKind {
   std::string name, summary;
   Augmentable takes;
+  double nanoseconds;  ///< for a value, about
   const std::type_info* type;
   const OptionsSchema* options;
   std::function<void(const Attributes&)> check;
@@ -46,6 +48,7 @@ AugmentationKind augmentation_kind() {
   AugmentationKind kind{Kind::kAugmentationName,
                         Kind::kSummary,
                         Kind::kTakes,
+                        Kind::kNanoseconds,
                         &typeid(Kind),
                         &schema_of<Kind>(),
                         [](const Attributes& options) { options.as<Kind>().check(); },

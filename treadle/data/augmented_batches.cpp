@@ -8,6 +8,7 @@
 namespace treadle {
 namespace {
 
+constexpr double kGatheredValue = 0.55;  ///< nanoseconds
 /// Tells the keys of augmentations from those of the sampler's orders.
 constexpr uint64_t kAugmentationKey = 0x9fb21c651e98df25;
 
@@ -36,32 +37,53 @@ AugmentedBatches::AugmentedBatches(const ImageDataset& dataset, Augmentations au
   augmentations_.require_fit(dataset.image_shape, !dataset.has_values());
 }
 
-AugmentedBatch AugmentedBatches::batch(int64_t epoch, std::span<const int64_t> indices) const {
+Nanoseconds AugmentedBatches::example_time() const {
+  double of_value = kGatheredValue;
+  for (const auto& step : augmentations_.steps()) of_value += step.kind->nanoseconds;
+  return {of_value * double(dataset_.image_shape.numel())};
+}
+
+AugmentedBatch AugmentedBatches::batch(int64_t epoch, std::span<const int64_t> indices, bool spread) const {
   const auto count = int64_t(indices.size()), classes = int64_t(dataset_.classes.size());
+  AugmentedBatch batch{
+      Tensor::empty(batch_shape(count, dataset_.image_shape)),
+      augmentations_.mixes() ? Tensor::empty({count, classes}) : Tensor::empty({count}, DType::i64)};
+  auto write = [&](int64_t begin, int64_t end) { write_rows(epoch, indices, batch, begin, end); };
+  if (spread)
+    parallel_for(count, example_time(), write);
+  else
+    write(0, count);
+  return batch;
+}
+
+void AugmentedBatches::write_rows(int64_t epoch, std::span<const int64_t> indices,
+                                  const AugmentedBatch& batch, int64_t begin, int64_t end) const {
+  const auto classes = int64_t(dataset_.classes.size());
   const int64_t size = dataset_.image_shape.numel();
-  const bool mixes = augmentations_.mixes();
-  AugmentedBatch batch{Tensor::empty(batch_shape(count, dataset_.image_shape)),
-                       mixes ? Tensor::empty({count, classes}) : Tensor::empty({count}, DType::i64)};
   Room room(augmentations_.empty() ? 0 : size);
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = begin; i < end; ++i) {
     const int64_t index = indices[size_t(i)];
     require<ValueError>(index >= 0 && index < dataset_.size(),
                         "image {} of data set {} was asked for, which has {}", index, dataset_.name,
                         dataset_.size());
-    const int64_t label = dataset_.labels[size_t(index)];
     float* probabilities = nullptr;
-    if (mixes) {
-      require<ValueError>(label < classes, "data set {}: the label {} is none of {} classes", dataset_.name,
-                          label, classes);
+    if (augmentations_.mixes()) {
       probabilities = batch.targets.data<float>() + i * classes;
       std::fill_n(probabilities, classes, 0.0f);
-      probabilities[label] = 1;
+      probabilities[class_of(index)] = 1;
     } else {
-      batch.targets.data<int64_t>()[i] = label;
+      batch.targets.data<int64_t>()[i] = dataset_.labels[size_t(index)];
     }
     write(epoch, index, batch.examples.data<float>() + i * size, probabilities, room);
   }
-  return batch;
+}
+
+/// Throws ValueError for a label that is no class.
+int64_t AugmentedBatches::class_of(int64_t index) const {
+  const int64_t label = dataset_.labels[size_t(index)], classes = int64_t(dataset_.classes.size());
+  require<ValueError>(label >= 0 && label < classes, "data set {}: the label {} is none of {} classes",
+                      dataset_.name, label, classes);
+  return label;
 }
 
 void AugmentedBatches::write(int64_t epoch, int64_t index, float* out, float* probabilities,
@@ -109,9 +131,7 @@ void AugmentedBatches::mix(size_t place, int64_t epoch, int64_t index, Augmented
   const auto& [kind, options] = augmentations_.steps()[place];
   AugmentationRandom numbers = random(place, epoch, index);
   const int64_t other = numbers.below(dataset_.size());
-  const auto label = int64_t(dataset_.labels[size_t(other)]), classes = int64_t(dataset_.classes.size());
-  require<ValueError>(label < classes, "data set {}: the label {} is none of {} classes", dataset_.name,
-                      label, classes);
+  const int64_t label = class_of(other), classes = int64_t(dataset_.classes.size());
   AugmentedExample partner = room.partner(dataset_.image_shape);
   convert_example(dataset_, other, partner.values);
   for (size_t before = 0; before < place; ++before)

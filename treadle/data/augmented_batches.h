@@ -5,6 +5,7 @@
 #include <span>
 
 #include "treadle/core/export.h"
+#include "treadle/core/parallel_for.h"
 #include "treadle/core/tensor.h"
 #include "treadle/data/augmentations.h"
 #include "treadle/data/batches.h"
@@ -19,7 +20,7 @@ struct AugmentedBatch {
   Tensor targets;
 };
 
-/// Makes batches of a data set, in the calling thread and by several threads at once. An augmentation's
+/// Makes batches of a data set, for several threads at once. An augmentation's
 /// random numbers follow from the seed, the epoch, the example's index and the augmentation's place in the
 /// list, so that neither batches nor threads change an example.
 class TREADLE_API AugmentedBatches {
@@ -29,12 +30,18 @@ class TREADLE_API AugmentedBatches {
   AugmentedBatches(const ImageDataset& dataset, Augmentations augmentations,
                    const PixelNormalization& normalization, uint64_t seed);
 
-  /// Throws ValueError for an index beyond the data set.
-  AugmentedBatch batch(int64_t epoch, std::span<const int64_t> indices) const;
+  /// In the calling thread or spread by parallel_for, whose threads belong to whoever computes. Throws
+  /// ValueError for an index beyond the data set.
+  AugmentedBatch batch(int64_t epoch, std::span<const int64_t> indices, bool spread = true) const;
+  /// What an example takes, about.
+  Nanoseconds example_time() const;
 
  private:
   struct Room;
+  void write_rows(int64_t epoch, std::span<const int64_t> indices, const AugmentedBatch& batch, int64_t begin,
+                  int64_t end) const;
   void write(int64_t epoch, int64_t index, float* out, float* probabilities, Room& room) const;
+  int64_t class_of(int64_t index) const;
   void normalize(const float* values, float* out) const;
   void apply(size_t place, int64_t epoch, int64_t index, AugmentedExample& example) const;
   void mix(size_t place, int64_t epoch, int64_t index, AugmentedExample& example, float* probabilities,

@@ -53,6 +53,7 @@ class TREADLE_API BatchSampler {
   std::span<const int64_t> next() &;
   /// Whether all batches of state().epoch have been given out.
   bool epoch_finished() const { return state_.position == size_; }
+  int64_t batch_size() const { return batch_size_; }
   int64_t batches_per_epoch() const { return (size_ - 1) / batch_size_ + 1; }
 
   State state() const { return state_; }

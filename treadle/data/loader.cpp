@@ -9,6 +9,15 @@ namespace treadle {
 namespace {
 
 constexpr int kCoresForAThread = 8;
+/// What a batch must take for a thread to make it: several times what it is to wake one and to fetch from
+/// another core's cache what it wrote.
+constexpr Nanoseconds kWorthHandingOver{100e3};
+
+int threads_for(const AugmentedBatches& batches, const BatchSampler& sampler, const LoaderOptions& options) {
+  if (options.threads) return *options.threads;
+  const double batch = batches.example_time().count * double(sampler.batch_size());
+  return batch < kWorthHandingOver.count ? 0 : default_loader_threads();
+}
 
 }  // namespace
 
@@ -19,20 +28,23 @@ int default_loader_threads() {
 
 Loader::Loader(const ImageDataset& dataset, const BatchSampler& sampler, const LoaderOptions& options)
     : batches_(dataset, options.augmentations, options.normalization, options.seed),
-      planned_(sampler),
-      taken_(sampler),
+      sampler_(sampler),
+      state_(sampler.state()),
+      threads_(threads_for(batches_, sampler, options)),
       prefetcher_(
           [this] {
-            const auto indices = planned_.next();
-            return Job{planned_.state().epoch, {indices.begin(), indices.end()}};
+            const auto indices = sampler_.next();
+            return Job{sampler_.state(), {indices.begin(), indices.end()}};
           },
-          [this](const Job& job) { return batches_.batch(job.epoch, job.indices); },
-          options.threads.value_or(default_loader_threads()), options.ahead) {}
+          [this](const Job& job) {
+            return Made{batches_.batch(job.after.epoch, job.indices, threads_ == 0), job.after};
+          },
+          threads_, options.ahead) {}
 
 AugmentedBatch Loader::next() {
-  AugmentedBatch batch = prefetcher_.next();
-  taken_.next();
-  return batch;
+  Made made = prefetcher_.next();
+  state_ = made.after;
+  return std::move(made.batch);
 }
 
 }  // namespace treadle

@@ -11,17 +11,19 @@
 
 namespace treadle {
 
-/// Threads that make batches where nobody says how many: none where parallel_for has one thread or the
-/// process one core, as there they could only take turns with the step; else one for each eight cores, one at
+/// Threads that make batches beside a step that leaves a core free: none where parallel_for has one thread or
+/// the process one core, as there they could only take turns with it; else one for each eight cores, one at
 /// least.
 TREADLE_API int default_loader_threads();
 
 struct LoaderOptions {
   Augmentations augmentations = {};
   PixelNormalization normalization = {};
-  uint64_t seed = 0;                ///< of the augmentations
-  std::optional<int> threads = {};  ///< empty: default_loader_threads(); 0: next() makes each batch itself
-  int64_t ahead = 8;                ///< batches that may wait
+  uint64_t seed = 0;  ///< of the augmentations
+  /// 0: next() makes each batch itself, on the threads of parallel_for. Empty: that where a batch takes less
+  /// than handing it over is worth, else default_loader_threads().
+  std::optional<int> threads = {};
+  int64_t ahead = 8;  ///< batches that may wait
 };
 
 /// The batches of a sampler, one after another. The same ones for any number of threads.
@@ -35,17 +37,25 @@ class TREADLE_API Loader {
   AugmentedBatch next();
   /// Where the sampler stands that has given out the batches so far: a loader made of one that is restored to
   /// it goes on behind them.
-  BatchSampler::State state() const { return taken_.state(); }
+  BatchSampler::State state() const { return state_; }
+  /// That make batches ahead.
+  int threads() const { return threads_; }
 
  private:
   struct Job {
-    int64_t epoch;
+    BatchSampler::State after;  ///< of the sampler that has given out the indices
     std::vector<int64_t> indices;
+  };
+  struct Made {
+    AugmentedBatch batch;
+    BatchSampler::State after;
   };
 
   AugmentedBatches batches_;
-  BatchSampler planned_, taken_;
-  Prefetcher<Job, AugmentedBatch> prefetcher_;  ///< last: its threads use the others
+  BatchSampler sampler_;  ///< stands where the next batch to make begins
+  BatchSampler::State state_;
+  int threads_;
+  Prefetcher<Job, Made> prefetcher_;  ///< last: its threads use the others
 };
 
 }  // namespace treadle

@@ -12,6 +12,7 @@ namespace treadle {
 struct AffineAugmentation {
   static constexpr const char *kAugmentationName = "affine", *kSummary = "turn, shift, scale and shear";
   static constexpr Augmentable kTakes = Augmentable::planes;
+  static constexpr double kNanoseconds = 7.5;
   static constexpr double kMostShear = 89;
   double degrees = 10, shift = 0.1, scale = 0.1, shear = 0, fill = 0;
 

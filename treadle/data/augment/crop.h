@@ -12,6 +12,7 @@ struct CropAugmentation {
   static constexpr const char *kAugmentationName = "crop",
                               *kSummary = "pad each side, cut the image's size out anywhere";
   static constexpr Augmentable kTakes = Augmentable::planes;
+  static constexpr double kNanoseconds = 0.35;
   int64_t padding = 4;
   double fill = 0;
 

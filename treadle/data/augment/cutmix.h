@@ -14,6 +14,7 @@ namespace treadle {
 struct CutmixAugmentation {
   static constexpr const char *kAugmentationName = "cutmix", *kSummary = "paste a piece of another image";
   static constexpr Augmentable kTakes = Augmentable::planes;
+  static constexpr double kNanoseconds = 1;
   double alpha = 1;
 
   template <class Field>

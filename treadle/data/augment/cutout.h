@@ -12,6 +12,7 @@ namespace treadle {
 struct CutoutAugmentation {
   static constexpr const char *kAugmentationName = "cutout", *kSummary = "blank out a square";
   static constexpr Augmentable kTakes = Augmentable::planes;
+  static constexpr double kNanoseconds = 0.1;
   int64_t size = 8;
   double probability = 1, fill = 0;
 

@@ -15,6 +15,7 @@ namespace treadle {
 struct EraseAugmentation {
   static constexpr const char *kAugmentationName = "erase", *kSummary = "blank out a rectangle";
   static constexpr Augmentable kTakes = Augmentable::planes;
+  static constexpr double kNanoseconds = 0.1;
   static constexpr int kTries = 10;
   double probability = 0.5, smallest = 0.02, largest = 0.33, ratio = 3.3, fill = 0;
 

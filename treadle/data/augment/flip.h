@@ -10,6 +10,7 @@ namespace treadle {
 struct FlipAugmentation {
   static constexpr const char *kAugmentationName = "flip", *kSummary = "exchange left and right";
   static constexpr Augmentable kTakes = Augmentable::planes;
+  static constexpr double kNanoseconds = 0.2;
   double probability = 0.5;
 
   template <class Field>

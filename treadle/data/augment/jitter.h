@@ -16,6 +16,7 @@ struct JitterAugmentation {
   static constexpr const char *kAugmentationName = "jitter",
                               *kSummary = "change brightness, contrast and saturation";
   static constexpr Augmentable kTakes = Augmentable::images;
+  static constexpr double kNanoseconds = 2;
   double brightness = 0.2, contrast = 0.2, saturation = 0.2;
 
   template <class Field>

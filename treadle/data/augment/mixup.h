@@ -9,6 +9,7 @@ namespace treadle {
 struct MixupAugmentation {
   static constexpr const char *kAugmentationName = "mixup", *kSummary = "blend with another example";
   static constexpr Augmentable kTakes = Augmentable::anything;
+  static constexpr double kNanoseconds = 2.1;
   double alpha = 0.2;
 
   template <class Field>

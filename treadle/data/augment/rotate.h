@@ -10,6 +10,7 @@ namespace treadle {
 struct RotateAugmentation {
   static constexpr const char *kAugmentationName = "rotate", *kSummary = "turn by a small angle";
   static constexpr Augmentable kTakes = Augmentable::planes;
+  static constexpr double kNanoseconds = 7.5;
   double degrees = 10, fill = 0;
 
   template <class Field>

@@ -10,6 +10,7 @@ namespace treadle {
 struct VerticalFlipAugmentation {
   static constexpr const char *kAugmentationName = "vertical-flip", *kSummary = "exchange top and bottom";
   static constexpr Augmentable kTakes = Augmentable::planes;
+  static constexpr double kNanoseconds = 0.1;
   double probability = 0.5;
 
   template <class Field>

@@ -48,7 +48,12 @@ class LabelledImages final : public Examples {
     return {.augmentations = options_.augmentations,
             .normalization = options_.description.normalization,
             .seed = options_.seed,
-            .threads = options_.loader_threads};
+            .threads = loader_threads()};
+  }
+  /// A step on a GPU leaves all cores to the loader.
+  std::optional<int> loader_threads() const {
+    const bool free = options_.device.kind == DeviceKind::cuda;
+    return free && !options_.loader_threads ? default_loader_threads() : options_.loader_threads;
   }
 
   const ImageDataset& dataset_;
