@@ -10,6 +10,7 @@
 #include "treadle/ops/pool2d/cpu/pool_rows.h"
 #include "treadle/ops/pool2d/max_pool2d_options.h"
 #include "treadle/ops/pool2d/pool2d_geometry.h"
+#include "treadle/simd/matrix_copy.h"
 
 namespace treadle {
 namespace {
@@ -205,10 +206,23 @@ Rows rows_of(const Pool2dGeometry& g, int64_t p) {
   return {begin, p + 1 == g.P ? g.H : std::clamp<int64_t>(g.row(p + 1, 0), 0, g.H)};
 }
 
+/// dy channels-last. Behind a flattened pooling layer it arrives row-major.
+const float* channels_last_gradient(const Call& call, const Pool2dGeometry& g) {
+  const TensorView& dy = call.input(0);
+  if (dy.channels_last()) return dy.as<float>();
+  const int64_t windows = g.P * g.Q, image = g.C * windows;
+  float* copy = call.workspace<float>(g.N * image);
+  parallel_for(g.N, looks(image), [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n)
+      cpu::transpose(g.C, windows, dy.as<float>() + n * image, windows, copy + n * image, g.C);
+  });
+  return copy;
+}
+
 /// Output rows spread over threads where their windows share no row of x, else images.
 void run_gradient_rows(const Call& call) {
   const auto g = geometry_of(call.output(), call.input(0), call.options<MaxPool2dGradientOptions>());
-  const float* dy = call.input(0).as<float>();
+  const float* dy = channels_last_gradient(call, g);
   const int32_t* positions = call.input(1).as<int32_t>();
   float* dx = call.output().as<float>();
   const bool apart = (g.R - 1) * g.dilation.height < g.stride.height;
@@ -232,7 +246,7 @@ void run_gradient_rows(const Call& call) {
 
 bool takes_gradient_rows(const Call& call) {
   const TensorView& dy = call.input(0);
-  return dy.dtype == DType::f32 && dy.channels_last() && call.input(1).channels_last() &&
+  return dy.dtype == DType::f32 && (dy.channels_last() || dy.contiguous()) && call.input(1).channels_last() &&
          call.output().channels_last();
 }
 
