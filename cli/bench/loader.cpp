@@ -7,6 +7,7 @@
 #include "cli/bench/timing.h"
 #include "cli/command.h"
 #include "cli/format.h"
+#include "cli/learning_tasks.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "cli/train_options.h"
@@ -161,6 +162,7 @@ void report(const LoaderBench& bench, Device device, std::span<const Way> ways, 
 }
 
 int run(const LoaderBench& bench) {
+  require_task_of_images(bench.model, "bench");
   const Device device = apply_run_settings(bench);
   const ImageDataset data = load_dataset(bench.data).train;
   require<ValueError>(bench.batch <= data.size(), "{} has {} training examples, fewer than a batch of {}",

@@ -13,8 +13,17 @@
 
 namespace treadle::cli {
 
+namespace {
+
+const StepChoice& with_images(const StepChoice& choice) {
+  require_task_of_images(choice.model, "bench");
+  return choice;
+}
+
+}  // namespace
+
 StepWork::StepWork(const StepChoice& choice, Device device)
-    : choice_(choice),
+    : choice_(with_images(choice)),
       device_(device),
       data_(load_dataset(choice.data).train),
       sampler_(data_.size(), choice.batch, 0),
@@ -22,7 +31,6 @@ StepWork::StepWork(const StepChoice& choice, Device device)
         const bool train = choice_.mode == "train";
         return std::vector{train ? TrainingStep{*model_, *optimizer_}(batch[0], batch[1]) : infer(batch[0])};
       }) {
-  require_task_of_images(choice.model, "bench");
   if (choice.checkpoint.empty()) {
     model_ = make_model(choice.model, {data_.image_shape, int64_t(data_.classes.size())});
   } else {

@@ -113,7 +113,9 @@ class Text(ProgramTest):
         self.assertEqual(self.train("--epochs", 1).returncode, 0)
         self.assert_fails(run("generate", self.folder / "run"), 2, "mlp", "writes no text")
         self.assert_fails(run("train", "mlp", "--data", self.text), 2, "text.txt is a file")
-        self.assert_fails(run("bench", "step", "--model", "char_gpt"), 2, "bench needs a model of images")
+        for bench in ("step", "loader", "explain"):
+            none = self.folder / "none"  # refused before any data are looked for
+            self.assert_fails(run("bench", bench, "--model", "char_gpt", "--data", none), 2, "bench needs a model of images")
 
 
 if __name__ == "__main__":
