@@ -65,6 +65,20 @@ class Bench(unittest.TestCase):
         self.assertTrue(1 < report["loss"] < 4, report["loss"])  # ten classes: near log 10
         self.assertGreater(report["step_peak_bytes"], 8 * 784 * 4)  # at least its images
 
+    def test_a_loader_is_compared_with_memory(self):
+        words = ["loader", "--model", "mlp", "--data", self.data, "--seconds", 0.01, "--batch"]
+        report = bench(*words, 8, "--augment", "crop:2,mixup", "--loader-threads", 2, "--normalize")
+        self.assertEqual((report["augment"], report["loader_threads"]), ("crop:2,mixup", 2))
+        self.assertEqual([way["batches"] for way in report["ways"]], ["from memory", "by the loader", "made by the step"])
+        memory, loader, _ = report["ways"]
+        self.assertEqual((memory["share_of_memory_median"], memory["share_of_memory_p10"]), (1, 1))
+        share = memory["step_seconds_median"] / loader["step_seconds_median"]
+        self.assertAlmostEqual(loader["share_of_memory_median"], share, delta=1e-5 * share)
+        self.assertEqual(bench(*words, 8)["loader_threads"], 0)  # batches of microseconds are worth no thread
+        refused = run("bench", *words, 65)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("has 64 training examples, fewer than a batch of 65", refused.stderr)
+
     def test_inference_has_neither_loss_nor_density(self):
         report = bench("step", "--model", "mlp", "--data", self.data, "--mode", "inference", "--steps", 3)
         self.assertFalse({"loss", "pooled_gradient_density"} & set(report))
