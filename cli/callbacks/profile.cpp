@@ -23,7 +23,7 @@ constexpr const char* kOfTheLimit =
     "just now (`treadle bench roofline --ceilings` shows them). An op that skips zeros may be faster than "
     "that.\n";
 
-/// Prints where the time of steps goes, and leaves the trace in the run folder.
+/// Leaves the trace in the run folder, and prints where the time of steps goes unless the run is interrupted.
 class Profile final : public Callback {
  public:
   explicit Profile(const TrainContext& run)
@@ -39,7 +39,7 @@ class Profile final : public Callback {
   void end_fit(const FitResult& result) override {
     profiler_.end_fit(result);
     if (result.saved) replace_text(trace_, trace_of(profiler_.steps(), profiler_.runs()));
-    if (quiet_) return;
+    if (quiet_ || result.interrupted) return;
     if (profiler_.steps().empty())
       fmt::print("no step was profiled: the first {} of a run, which record and measure, are passed over\n",
                  ProfilerOptions{}.skip);
