@@ -7,6 +7,7 @@
 #include "tests/refused.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
+#include "treadle/graph/run_hook.h"
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/matrix/matmul.h"
@@ -59,6 +60,14 @@ TEST(Grad, WhatLeadsToNoInputIsNotComputed) {
   const Tensor freed = x * x;
   freed.backward();
   EXPECT_EQ(grad({y * 2.0 + freed}, {y})[0].item(), 2);
+}
+
+TEST(Grad, LeavesOutTheGradientsOfOthers) {
+  const Tensor x = parameter({2, 3}, 1), w = parameter({3, 4}, 2), y = matmul(x, w);
+  int products = 0;
+  const ObserveRuns observe([&](const VariantRun& run, double) { products += run.op.name == "matmul"; });
+  grad({y}, {x}, {.upstream = {parameter({2, 4}, 3)}});
+  EXPECT_EQ(products, 1);
 }
 
 TEST(Grad, FreesTheGraphUnlessItIsRetained) {

@@ -31,7 +31,8 @@ void register_mlp(ModelRegistry& registry) {
                                    {"optimizer", "adam"},
                                    {"schedule", "cosine"},
                                    {"learning_rate", "0.001"},
-                                   {"epochs", "10"},
+                                   {"epochs", "12"},
+                                   {"normalize", "true"},
                                    {"batch_size", "32"}},
                                   0.98}}});
 }
