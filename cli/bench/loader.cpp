@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <time.h>
 
 #include <array>
 #include <chrono>
@@ -54,12 +55,19 @@ constexpr double kRate = 1e-4;  // so that weights stay about as they are
 
 using Batches = std::function<std::vector<Tensor>()>;
 
-/// One way to come by batches, and what steps on them took: seconds per step of each block.
+/// One way to come by batches, and what a step on them took in each block.
 struct Way {
   const char* name;
   Batches next;
   std::vector<double> seconds = {};
+  std::vector<double> processor_seconds = {};  ///< of all threads
 };
+
+double processor_time() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
 
 std::vector<Tensor> on(Device device, const AugmentedBatch& batch) {
   if (device == kCpu) return {batch.examples, batch.targets};
@@ -87,52 +95,62 @@ Batches by_loader(const ImageDataset& data, const BatchSampler& from, const Load
       [loader = std::make_shared<Loader>(data, from, options), device] { return on(device, loader->next()); };
 }
 
-/// Seconds of a step in a block. The first steps are not counted: batches for them were made before it.
-double time_block(CompiledFunction& step, const Batches& next) {
+/// The first steps are not counted: batches for them were made before the block.
+void time_block(CompiledFunction& step, Way& way) {
   std::chrono::steady_clock::time_point start;
+  double processor_start = 0;
   for (int64_t i = -kSkippedSteps; i < kBlockSteps; ++i) {
-    if (i == 0) start = std::chrono::steady_clock::now();
+    if (i == 0) start = std::chrono::steady_clock::now(), processor_start = processor_time();
     Tensor loss;
-    step.call(next(), {&loss, 1});
+    step.call(way.next(), {&loss, 1});
     loss.item();
   }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
-         double(kBlockSteps);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  way.processor_seconds.push_back((processor_time() - processor_start) / double(kBlockSteps));
+  way.seconds.push_back(taken.count() / double(kBlockSteps));
 }
 
 /// The ways take turns, each as often behind one as behind another, so that whatever else the machine does
 /// meets all of them.
 void time_in_turns(CompiledFunction& step, std::span<Way> ways, double seconds) {
-  for (Way& way : ways) time_block(step, way.next);  // records programs and measures variants
+  for (Way& way : ways) {  // records programs and measures variants
+    time_block(step, way);
+    way.seconds.clear(), way.processor_seconds.clear();
+  }
   const auto begin = std::chrono::steady_clock::now();
   size_t turn = 0;
   do {
-    for (size_t i = 0; i < ways.size(); ++i) {
-      Way& way = ways[(turn + i) % ways.size()];
-      way.seconds.push_back(time_block(step, way.next));
-    }
+    for (size_t i = 0; i < ways.size(); ++i) time_block(step, ways[(turn + i) % ways.size()]);
     ++turn;
   } while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds);
 }
 
+/// Of the steps from memory to those of the way: 1 where batches cost nothing.
+double share(const std::vector<double>& memory, const std::vector<double>& way, double quantile_of_both) {
+  return quantile(memory, quantile_of_both) / quantile(way, quantile_of_both);
+}
+
 Json json_of(const Way& way, const Way& memory, int64_t batch) {
-  const double median = quantile(way.seconds, 0.5), fast = quantile(way.seconds, 0.1);
+  const double median = quantile(way.seconds, 0.5);
   return {{"batches", way.name},
           {"step_seconds_median", median},
-          {"step_seconds_p10", fast},
+          {"step_seconds_p10", quantile(way.seconds, 0.1)},
           {"examples_per_second", double(batch) / median},
-          {"share_of_memory_median", quantile(memory.seconds, 0.5) / median},
-          {"share_of_memory_p10", quantile(memory.seconds, 0.1) / fast}};
+          {"processor_seconds_median", quantile(way.processor_seconds, 0.5)},
+          {"share_of_memory_median", share(memory.seconds, way.seconds, 0.5)},
+          {"share_of_memory_p10", share(memory.seconds, way.seconds, 0.1)},
+          {"share_of_memory_processor", share(memory.processor_seconds, way.processor_seconds, 0.5)}};
 }
 
 std::vector<std::string> row_of(const Way& way, const Way& memory, int64_t batch) {
-  const double median = quantile(way.seconds, 0.5), fast = quantile(way.seconds, 0.1);
+  const double median = quantile(way.seconds, 0.5);
   return {way.name,
           fmt::format("{:.3f}", 1e3 * median),
-          fmt::format("{:.3f}", 1e3 * fast),
+          fmt::format("{:.3f}", 1e3 * quantile(way.seconds, 0.1)),
           with_commas(int64_t(double(batch) / median)),
-          fmt::format("{:.3f}", quantile(memory.seconds, 0.5) / median),
-          fmt::format("{:.3f}", quantile(memory.seconds, 0.1) / fast)};
+          fmt::format("{:.3f}", share(memory.seconds, way.seconds, 0.5)),
+          fmt::format("{:.3f}", share(memory.seconds, way.seconds, 0.1)),
+          fmt::format("{:.3f}", share(memory.processor_seconds, way.processor_seconds, 0.5))};
 }
 
 void report(const LoaderBench& bench, Device device, std::span<const Way> ways, int threads) {
@@ -155,10 +173,10 @@ void report(const LoaderBench& bench, Device device, std::span<const Way> ways, 
   fmt::print("{} on {} of {}, batch {}{}{}; {} blocks of {} steps each, {} loader threads\n", bench.model,
              to_string(device), bench.data, bench.batch, bench.augment.empty() ? "" : ", ", bench.augment,
              memory.seconds.size(), kBlockSteps, threads);
-  std::vector<std::vector<std::string>> rows{
-      {"batches", "ms a step, median", "p10", "examples/s", "share of memory's, median", "p10"}};
+  std::vector<std::vector<std::string>> rows{{"batches", "ms a step, median", "p10", "examples/s",
+                                              "share of memory's, median", "p10", "processor time"}};
   for (const Way& way : ways) rows.push_back(row_of(way, memory, bench.batch));
-  fmt::print("{}", table(rows, {1, 2, 3, 4, 5}));
+  fmt::print("{}", table(rows, {1, 2, 3, 4, 5, 6}));
 }
 
 int run(const LoaderBench& bench) {

@@ -150,6 +150,19 @@ TEST(GatherBatch, NormalizesEachChannel) {
 }
 
 /// A product with the reciprocal would differ in the last bit of some: PyTorch divides.
+TEST(GatherBatch, DividesEachByteBy255) {
+  for (int64_t width : {1, 7, 256}) {  // whole vectors and what is left
+    ImageDataset dataset{"bytes", {"a"}, {1, 1, width}, {}, {}};
+    std::vector<int64_t> indices;
+    for (int64_t value = 0; value < 256 * width; ++value) dataset.pixels.push_back(uint8_t(value));
+    for (int64_t i = 0; i < 256; ++i) dataset.labels.push_back(0), indices.push_back(i);
+    std::vector<float> pixels(dataset.pixels.size());
+    std::vector<int64_t> labels(indices.size());
+    gather_batch(dataset, indices, pixels.data(), labels.data());
+    for (size_t i = 0; i < pixels.size(); ++i) ASSERT_EQ(pixels[i], float(dataset.pixels[i]) / 255.0f) << i;
+  }
+}
+
 TEST(GatherBatch, DividesByTheDeviation) {
   const float mean = 0.1307f, deviation = 0.3081f;
   ImageDataset dataset{"bytes", {"a"}, {1, 16, 16}, {}, {0}};

@@ -1,6 +1,5 @@
-/// Bytes of pixels as floats, and their normalisation, in SIMD instructions chosen at run time. Each is
-/// divided, not multiplied with a reciprocal: all instruction sets give the bits of the formulas. out must
-/// not overlap in.
+/// Bytes of pixels as floats, and their normalisation, in SIMD instructions chosen at run time. All
+/// instruction sets give the bits of the formulas, each operation rounded once. out must not overlap in.
 #pragma once
 
 #include <cstdint>
