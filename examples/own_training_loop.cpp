@@ -1,5 +1,5 @@
-// A training loop of one's own: LeNet-5 on the first images of Fashion-MNIST, the learning rate by a formula,
-// the weights kept that were best on a part held out.
+// A training loop of one's own: LeNet-5 on images of Fashion-MNIST that a loader augments, the learning rate
+// by a formula, the weights kept that were best on a part held out.
 #include <treadle/treadle.h>
 
 #include <cmath>
@@ -20,15 +20,16 @@ int main() {
     optimizer.step();
     return loss;
   });
-  BatchSampler batches(data.train.size(), kBatch, 3);
+  Loader loader(data.train, BatchSampler(data.train.size(), kBatch, 3),
+                {.augmentations = Augmentations::parse("flip"), .seed = 3});
   Evaluator accuracy_of(*model);
   std::vector<NamedTensor> best;
   double best_accuracy = 0;
   for (int i = 1; i <= kSteps; ++i) {
     const double warm_up = std::min(1.0, i / 30.0);
     optimizer.set_learning_rate(0.05 * warm_up * 0.5 * (1 + std::cos(3.14159265 * i / kSteps)));
-    const Batch batch = make_batch(data.train, batches.next(), {}, kCpu);
-    const double loss = step(batch.images, batch.labels).item();
+    const AugmentedBatch batch = loader.next();
+    const double loss = step(batch.examples, batch.targets).item();
     if (i % 100 != 0) continue;
     const double accuracy = accuracy_of(data.validation, {}, kCpu, 256, 2000).accuracy;
     std::cout << "step " << i << ": loss " << loss << ", validation accuracy " << 100 * accuracy << " %\n";
