@@ -11,6 +11,7 @@
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/matrix/matmul.h"
+#include "treadle/ops/norm/batch_norm.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
 
@@ -38,6 +39,15 @@ TEST(Grad, OfTensorsInBetweenAndOfTheOutputItself) {
   EXPECT_EQ(gradients[0].item(), 18);
   EXPECT_EQ(gradients[1].item(), 1);
   EXPECT_EQ(gradients[2].item(), 108);
+}
+
+TEST(Grad, OfAnOutputThatIsNotTheFirst) {
+  const BatchNormResult batch = batch_norm(parameter({4, 1}, 1));
+  const Tensor y = sum(batch.variance * batch.variance * batch.mean);
+  const auto gradients = grad({y}, {batch.mean, batch.variance});
+  const double mean = batch.mean.item(), variance = batch.variance.item();
+  EXPECT_NEAR(gradients[0].item(), variance * variance, 1e-15);
+  EXPECT_NEAR(gradients[1].item(), 2 * variance * mean, 1e-15);
 }
 
 TEST(Grad, OfOneTensorTwiceIsTheSame) {
