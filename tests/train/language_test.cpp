@@ -99,7 +99,7 @@ TEST(TextWindows, BatchesFollowTheSampler) {
 }
 
 TEST(TextEvaluation, IsTheMeanOverAllWholeWindows) {
-  const TextDataset text = sentences(20);
+  const TextDataset text = sentences(40);
   const auto model = small_gpt(text);
   const std::vector<int32_t> part(text.test.begin(), text.test.begin() + 5 * kBlock + 4);
   const TextEvaluation found = TextEvaluator(*model)(part, kBlock, kCpu, 2);
