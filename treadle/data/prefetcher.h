@@ -72,11 +72,14 @@ class Prefetcher {
     }
   }
 
-  /// Whether there is more to do.
+  /// Whether there is more to do. Who wakes asks again: others that woke before may have filled the room.
   bool wait_for_room(std::unique_lock<std::mutex>& lock) {
-    if (slots_.size() >= ahead_) resting_ = true;
-    room_is_free_.wait(lock, [&] { return ended_ || !resting_; });
-    return !ended_;
+    while (!ended_) {
+      if (slots_.size() >= ahead_) resting_ = true;
+      if (!resting_) return true;
+      room_is_free_.wait(lock);
+    }
+    return false;
   }
 
   /// Makes the item without the lock.
