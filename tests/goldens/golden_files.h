@@ -57,30 +57,32 @@ inline double exact(const Json& value, const Json& deviation) {
   return value.get<double>() - deviation.get<double>();
 }
 
-/// Shape, norm and projections, within what `terms` roundings allow.
-inline void expect_measures(const Tensor& tensor, const Json& record, double terms, const std::string& what) {
+/// Shape, norm and projections, which may be off by `allowed` of the norm that was recorded.
+template <class Allowed>
+void expect_measures_within(const Tensor& tensor, const Json& record, Allowed allowed_of,
+                            const std::string& what) {
   ASSERT_TRUE(tensor.defined()) << what;
   EXPECT_EQ(std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end()), record["shape"]) << what;
   const auto found = measures(tensor);
-  const double norm = exact(record["norm"], record["norm_deviation"]), allowed = tolerance(terms, norm);
+  const double norm = exact(record["norm"], record["norm_deviation"]), allowed = allowed_of(norm);
   EXPECT_NEAR(found[0], norm, allowed) << what << ": norm";
   for (size_t k = 0; k < 4; ++k)
     EXPECT_NEAR(found[k + 1], exact(record["projections"][k], record["projection_deviations"][k]), allowed)
         << what << ": projection " << k;
 }
 
+/// Within what `terms` roundings allow.
+inline void expect_measures(const Tensor& tensor, const Json& record, double terms, const std::string& what) {
+  expect_measures_within(
+      tensor, record, [&](double norm) { return tolerance(terms, norm); }, what);
+}
+
 /// The same of a tensor in f64 against what was recorded in f64: within 2^-29 of what `terms` roundings allow
 /// in f32, and no less than the sums of the measures themselves round.
 inline void expect_measures_in_f64(const Tensor& tensor, const Json& record, double terms,
                                    const std::string& what) {
-  ASSERT_TRUE(tensor.defined()) << what;
-  EXPECT_EQ(std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end()), record["shape"]) << what;
-  const auto found = measures(tensor);
-  const double norm = record["norm"], allowed = tolerance(terms, norm + 1) * 0x1p-29 + 0x1p-44 * norm;
-  EXPECT_NEAR(found[0], norm, allowed) << what << ": norm";
-  for (size_t k = 0; k < 4; ++k)
-    EXPECT_NEAR(found[k + 1], record["projections"][k].get<double>(), allowed)
-        << what << ": projection " << k;
+  auto allowed = [&](double norm) { return tolerance(terms, norm + 1) * 0x1p-29 + 0x1p-44 * norm; };
+  expect_measures_within(tensor, record, allowed, what);
 }
 
 }  // namespace treadle::goldens

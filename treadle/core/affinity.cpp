@@ -15,6 +15,8 @@
 #include <string_view>
 #include <thread>
 
+#include "treadle/core/split.h"
+
 namespace treadle {
 namespace {
 
@@ -63,16 +65,6 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 struct Hierarchy {
   fs::path group, mount_root, mount_point;
 };
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "treadle/core/nearest_name.h"
+#include "treadle/core/split.h"
 
 namespace treadle {
 
@@ -27,16 +28,6 @@ std::vector<std::string> known_augmentations() {
 }
 
 namespace {
-
-std::vector<std::string> parts_of(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 const AugmentationKind& kind_named(const std::string& name) {
   for (const AugmentationKind& kind : known_augmentation_kinds())
@@ -77,7 +68,7 @@ const OptionField& field_named(const AugmentationKind& kind, const std::string& 
 
 /// "rotate:10" and "jitter:0.2:saturation=0.4".
 Augmentations::Step step_in(const std::string& text) {
-  const std::vector<std::string> words = parts_of(text, ':');
+  const std::vector<std::string> words = split(text, ':');
   const AugmentationKind& kind = kind_named(words[0]);
   std::map<std::string, OptionValue> options;
   for (size_t i = 1; i < words.size(); ++i) {
@@ -115,7 +106,7 @@ void Augmentations::add(const AugmentationKind& kind, Attributes options) {
 Augmentations Augmentations::parse(std::string_view text) {
   Augmentations list;
   if (text.empty()) return list;
-  for (const std::string& part : parts_of(text, ',')) {
+  for (const std::string& part : split(text, ',')) {
     Step step = step_in(part);
     list.add(*step.kind, std::move(step.options));
   }

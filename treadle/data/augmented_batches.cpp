@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "treadle/core/error.h"
-#include "treadle/simd/pixel_values.h"
 
 namespace treadle {
 namespace {
@@ -96,20 +95,7 @@ void AugmentedBatches::write(int64_t epoch, int64_t index, float* out, float* pr
       mix(place, epoch, index, example, probabilities, room);
     else
       apply(place, epoch, index, example);
-  normalize(example.values, out);
-}
-
-void AugmentedBatches::normalize(const float* values, float* out) const {
-  const int64_t size = dataset_.image_shape.numel();
-  if (normalization_.mean.empty()) {
-    std::copy_n(values, size, out);
-    return;
-  }
-  const int64_t plane = size / dataset_.image_shape[0];
-  for (int64_t c = 0; c < dataset_.image_shape[0]; ++c) {
-    const float mean = normalization_.mean[size_t(c)], deviation = normalization_.deviation[size_t(c)];
-    cpu::normalized_values(values + c * plane, out + c * plane, plane, mean, deviation);
-  }
+  convert_values(example.values, out, dataset_.image_shape, normalization_);
 }
 
 AugmentationRandom AugmentedBatches::random(size_t place, int64_t epoch, int64_t index) const {

@@ -42,7 +42,6 @@ class TREADLE_API AugmentedBatches {
                   int64_t end) const;
   void write(int64_t epoch, int64_t index, float* out, float* probabilities, Room& room) const;
   int64_t class_of(int64_t index) const;
-  void normalize(const float* values, float* out) const;
   void apply(size_t place, int64_t epoch, int64_t index, AugmentedExample& example) const;
   void mix(size_t place, int64_t epoch, int64_t index, AugmentedExample& example, float* probabilities,
            Room& room) const;

@@ -59,6 +59,11 @@ void for_each_image(const ImageDataset& dataset, const std::vector<T>& all, std:
 
 }  // namespace
 
+void convert_values(const float* values, float* out, const Shape& shape,
+                    const PixelNormalization& normalization) {
+  convert_image(values, out, shape, normalization);
+}
+
 void convert_example(const ImageDataset& dataset, int64_t index, float* out,
                      const PixelNormalization& normalization) {
   const int64_t first = index * dataset.image_shape.numel();

@@ -84,6 +84,10 @@ struct PixelNormalization {
 /// Throws ValueError unless it is empty or has one finite mean and one positive deviation per channel.
 TREADLE_API void require_fit(const PixelNormalization& normalization, int64_t channels);
 
+/// Copies the values of an example [C, …], normalised; checks nothing.
+TREADLE_API void convert_values(const float* values, float* out, const Shape& shape,
+                                const PixelNormalization& normalization);
+
 /// Copies one example as gather_batch() does; checks nothing.
 TREADLE_API void convert_example(const ImageDataset& dataset, int64_t index, float* out,
                                  const PixelNormalization& normalization = {});
