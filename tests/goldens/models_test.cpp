@@ -77,7 +77,7 @@ class Models : public testing::TestWithParam<std::string> {
   const Json& golden = contents("models/" + GetParam());
   const double terms = golden["terms"];
   const std::shared_ptr<Module> model = make_model(GetParam());
-  Sgd optimizer{model->named_parameters(), 0.05};
+  Sgd optimizer{model->named_parameters(), golden.value("learning_rate", 0.05)};
 };
 
 TEST_P(Models, FirstLossesAndFirstGradients) {
