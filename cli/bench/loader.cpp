@@ -69,9 +69,11 @@ double processor_time() {
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
-std::vector<Tensor> on(Device device, const AugmentedBatch& batch) {
-  if (device == kCpu) return {batch.examples, batch.targets};
-  return {to(batch.examples, device), to(batch.targets, device)};
+std::vector<Tensor> on(Device device, AugmentedBatch batch) {
+  if (device != kCpu) return {to(batch.examples, device), to(batch.targets, device)};
+  std::vector<Tensor> tensors(2);
+  tensors[0] = std::move(batch.examples), tensors[1] = std::move(batch.targets);
+  return tensors;
 }
 
 /// Batches of an epoch that lie in memory, one after another, as the step takes them.

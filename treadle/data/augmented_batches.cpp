@@ -7,9 +7,24 @@
 namespace treadle {
 namespace {
 
-constexpr double kGatheredValue = 0.55;  ///< nanoseconds
 /// Tells the keys of augmentations from those of the sampler's orders.
 constexpr uint64_t kAugmentationKey = 0x9fb21c651e98df25;
+
+/// Whether the tensor is as Tensor::empty() gives it and has no other owner.
+bool is_free(const Tensor& tensor, const Shape& shape, DType dtype) {
+  if (!tensor.defined() || tensor.handle()->use_count() != 1) return false;
+  const TensorData& data = *tensor.handle();
+  return data.storage->use_count() == 1 && !data.autograd && data.dtype == dtype && data.shape == shape &&
+         data.storage->device() == kCpu && !data.storage->is_symbolic() && tensor.is_contiguous();
+}
+
+/// Makes it a tensor to be written, of its own memory where that is free.
+void renew(Tensor& tensor, const Shape& shape, DType dtype) {
+  if (is_free(tensor, shape, dtype))
+    tensor.handle()->storage->bump_version();
+  else
+    tensor = Tensor::empty(shape, dtype);
+}
 
 }  // namespace
 
@@ -37,43 +52,62 @@ AugmentedBatches::AugmentedBatches(const ImageDataset& dataset, Augmentations au
 }
 
 Nanoseconds AugmentedBatches::example_time() const {
-  double of_value = kGatheredValue;
-  for (const auto& step : augmentations_.steps()) of_value += step.kind->nanoseconds;
-  return {of_value * double(dataset_.image_shape.numel())};
+  double time = conversion_time(dataset_).count;
+  for (const auto& step : augmentations_.steps())
+    time += step.kind->nanoseconds * double(dataset_.image_shape.numel());
+  return {time};
 }
 
 AugmentedBatch AugmentedBatches::batch(int64_t epoch, std::span<const int64_t> indices, bool spread) const {
+  AugmentedBatch batch;
+  replace(batch, epoch, indices, spread);
+  return batch;
+}
+
+void AugmentedBatches::replace(AugmentedBatch& batch, int64_t epoch, std::span<const int64_t> indices,
+                               bool spread) const {
   const auto count = int64_t(indices.size()), classes = int64_t(dataset_.classes.size());
-  AugmentedBatch batch{
-      Tensor::empty(batch_shape(count, dataset_.image_shape)),
-      augmentations_.mixes() ? Tensor::empty({count, classes}) : Tensor::empty({count}, DType::i64)};
+  renew(batch.examples, batch_shape(count, dataset_.image_shape), DType::f32);
+  if (augmentations_.mixes())
+    renew(batch.targets, {count, classes}, DType::f32);
+  else
+    renew(batch.targets, {count}, DType::i64);
   auto write = [&](int64_t begin, int64_t end) { write_rows(epoch, indices, batch, begin, end); };
   if (spread)
     parallel_for(count, example_time(), write);
   else
     write(0, count);
-  return batch;
 }
 
 void AugmentedBatches::write_rows(int64_t epoch, std::span<const int64_t> indices,
                                   const AugmentedBatch& batch, int64_t begin, int64_t end) const {
-  const auto classes = int64_t(dataset_.classes.size());
   const int64_t size = dataset_.image_shape.numel();
-  Room room(augmentations_.empty() ? 0 : size);
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t index = indices[size_t(i)];
-    require<ValueError>(index >= 0 && index < dataset_.size(),
-                        "image {} of data set {} was asked for, which has {}", index, dataset_.name,
-                        dataset_.size());
-    float* probabilities = nullptr;
-    if (augmentations_.mixes()) {
-      probabilities = batch.targets.data<float>() + i * classes;
-      std::fill_n(probabilities, classes, 0.0f);
-      probabilities[class_of(index)] = 1;
-    } else {
-      batch.targets.data<int64_t>()[i] = dataset_.labels[size_t(index)];
-    }
-    write(epoch, index, batch.examples.data<float>() + i * size, probabilities, room);
+  const auto part = indices.subspan(size_t(begin), size_t(end - begin));
+  float* const out = batch.examples.data<float>() + begin * size;
+  require_inside(dataset_, part);
+  write_targets(part, batch, begin);
+  if (augmentations_.empty()) return convert_examples(dataset_, part, out, normalization_);
+  const auto classes = int64_t(dataset_.classes.size());
+  float* const shares = augmentations_.mixes() ? batch.targets.data<float>() + begin * classes : nullptr;
+  Room room(size);
+  for (int64_t i = 0; i < int64_t(part.size()); ++i)
+    write(epoch, part[size_t(i)], out + i * size, shares ? shares + i * classes : nullptr, room);
+}
+
+/// Labels, or all of each example for its own class.
+void AugmentedBatches::write_targets(std::span<const int64_t> indices, const AugmentedBatch& batch,
+                                     int64_t begin) const {
+  if (!augmentations_.mixes()) {
+    int64_t* labels = batch.targets.data<int64_t>() + begin;
+    for (int64_t index : indices) *labels++ = dataset_.labels[size_t(index)];
+    return;
+  }
+  const auto classes = int64_t(dataset_.classes.size());
+  float* shares = batch.targets.data<float>() + begin * classes;
+  for (int64_t index : indices) {
+    std::fill_n(shares, classes, 0.0f);
+    shares[class_of(index)] = 1;
+    shares += classes;
   }
 }
 
@@ -87,7 +121,6 @@ int64_t AugmentedBatches::class_of(int64_t index) const {
 
 void AugmentedBatches::write(int64_t epoch, int64_t index, float* out, float* probabilities,
                              Room& room) const {
-  if (augmentations_.empty()) return convert_example(dataset_, index, out, normalization_);
   AugmentedExample example = room.example(dataset_.image_shape);
   convert_example(dataset_, index, example.values);
   for (size_t place = 0; place < augmentations_.steps().size(); ++place)

@@ -33,11 +33,16 @@ class TREADLE_API AugmentedBatches {
   /// In the calling thread or spread by parallel_for, whose threads belong to whoever computes. Throws
   /// ValueError for an index beyond the data set.
   AugmentedBatch batch(int64_t epoch, std::span<const int64_t> indices, bool spread = true) const;
+  /// The same in place of `batch`: in its memory where nobody else refers to that and the new one has its
+  /// shape. So a batch that was dropped is written again, and the caches still have its memory.
+  void replace(AugmentedBatch& batch, int64_t epoch, std::span<const int64_t> indices,
+               bool spread = true) const;
   /// What an example takes, about.
   Nanoseconds example_time() const;
 
  private:
   struct Room;
+  void write_targets(std::span<const int64_t> indices, const AugmentedBatch& batch, int64_t begin) const;
   void write_rows(int64_t epoch, std::span<const int64_t> indices, const AugmentedBatch& batch, int64_t begin,
                   int64_t end) const;
   void write(int64_t epoch, int64_t index, float* out, float* probabilities, Room& room) const;

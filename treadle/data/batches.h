@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "treadle/core/export.h"
+#include "treadle/core/parallel_for.h"
 #include "treadle/data/dataset.h"
 
 namespace treadle {
@@ -84,6 +85,9 @@ struct PixelNormalization {
 /// Throws ValueError unless it is empty or has one finite mean and one positive deviation per channel.
 TREADLE_API void require_fit(const PixelNormalization& normalization, int64_t channels);
 
+/// Throws ValueError for an index beyond the data set.
+TREADLE_API void require_inside(const ImageDataset& dataset, std::span<const int64_t> indices);
+
 /// Copies the values of an example [C, …], normalised; checks nothing.
 TREADLE_API void convert_values(const float* values, float* out, const Shape& shape,
                                 const PixelNormalization& normalization);
@@ -91,6 +95,14 @@ TREADLE_API void convert_values(const float* values, float* out, const Shape& sh
 /// Copies one example as gather_batch() does; checks nothing.
 TREADLE_API void convert_example(const ImageDataset& dataset, int64_t index, float* out,
                                  const PixelNormalization& normalization = {});
+
+/// The same for the examples of the indices, one after another, in the calling thread; checks
+/// nothing.
+TREADLE_API void convert_examples(const ImageDataset& dataset, std::span<const int64_t> indices, float* out,
+                                  const PixelNormalization& normalization = {});
+
+/// What converting an example takes, about.
+TREADLE_API Nanoseconds conversion_time(const ImageDataset& dataset);
 
 /// Copies images to pixels[B, C, H, W] as pixel/255, or (pixel/255 - mean[c]) / deviation[c], values as they
 /// are, or as (value - mean[c]) / deviation[c], and their labels to labels[B]. Throws ValueError for an index

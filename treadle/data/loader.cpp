@@ -31,15 +31,21 @@ Loader::Loader(const ImageDataset& dataset, const BatchSampler& sampler, const L
       sampler_(sampler),
       state_(sampler.state()),
       threads_(threads_for(batches_, sampler, options)),
-      prefetcher_(
-          [this] {
-            const auto indices = sampler_.next();
-            return Job{sampler_.state(), {indices.begin(), indices.end()}};
-          },
-          [this](const Job& job) {
-            return Made{batches_.batch(job.after.epoch, job.indices, threads_ == 0), job.after};
-          },
-          threads_, options.ahead) {}
+      prefetcher_([this] { return plan(); }, [this](const Job& job) { return make(job); }, threads_,
+                  options.ahead) {}
+
+Loader::Job Loader::plan() {
+  const auto indices = sampler_.next();
+  Job job{sampler_.state(), indices};
+  if (threads_ > 0) job.kept.assign(indices.begin(), indices.end()), job.indices = job.kept;
+  return job;
+}
+
+Loader::Made Loader::make(const Job& job) {
+  if (threads_ > 0) return {batches_.batch(job.after.epoch, job.indices, false), job.after};
+  batches_.replace(last_, job.after.epoch, job.indices);
+  return {last_, job.after};
+}
 
 AugmentedBatch Loader::next() {
   Made made = prefetcher_.next();

@@ -44,17 +44,21 @@ class TREADLE_API Loader {
  private:
   struct Job {
     BatchSampler::State after;  ///< of the sampler that has given out the indices
-    std::vector<int64_t> indices;
+    std::span<const int64_t> indices;
+    std::vector<int64_t> kept = {};  ///< where the indices lie if other threads read them
   };
+  Job plan();
   struct Made {
     AugmentedBatch batch;
     BatchSampler::State after;
   };
+  Made make(const Job& job);
 
   AugmentedBatches batches_;
   BatchSampler sampler_;  ///< stands where the next batch to make begins
   BatchSampler::State state_;
   int threads_;
+  AugmentedBatch last_;  ///< without threads: the memory of the next one, unless it is still in use
   Prefetcher<Job, Made> prefetcher_;  ///< last: its threads use the others
 };
 

@@ -40,10 +40,30 @@ class Prefetcher {
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// The next item. Rethrows what making it threw, then and in every later call.
-  Item next() {
+  /// The next item. Rethrows what making it threw, then and in every later call. Not for several threads at
+  /// once.
+  Item next() { return threads_.empty() ? make_now() : take(); }
+
+ private:
+  struct Slot {
+    std::optional<Item> item;
+    std::exception_ptr fault;
+    bool is_made() const { return item || fault; }
+  };
+
+  /// Where nobody else makes items there is nothing to lock.
+  Item make_now() {
+    if (fault_) std::rethrow_exception(fault_);
+    try {
+      return make_(plan_());
+    } catch (...) {
+      fault_ = std::current_exception();
+      throw;
+    }
+  }
+
+  Item take() {
     std::unique_lock lock(mutex_);
-    if (threads_.empty() && slots_.empty()) fill(*slots_.emplace_back(std::make_shared<Slot>()), lock);
     item_is_made_.wait(lock, [&] { return !slots_.empty() && slots_.front()->is_made(); });
     if (slots_.front()->fault) std::rethrow_exception(slots_.front()->fault);
     const std::shared_ptr<Slot> slot = std::move(slots_.front());
@@ -54,13 +74,6 @@ class Prefetcher {
     if (wake) room_is_free_.notify_all();
     return std::move(*slot->item);
   }
-
- private:
-  struct Slot {
-    std::optional<Item> item;
-    std::exception_ptr fault;
-    bool is_made() const { return item || fault; }
-  };
 
   void work() {
     std::unique_lock lock(mutex_);
@@ -114,6 +127,7 @@ class Prefetcher {
   std::condition_variable item_is_made_, room_is_free_;
   std::deque<std::shared_ptr<Slot>> slots_;  ///< planned and not taken yet, in order
   bool resting_ = false, ended_ = false;
+  std::exception_ptr fault_;  ///< of make_now()
   std::vector<std::thread> threads_;
 };
 

@@ -9,9 +9,11 @@ namespace {
 /// Divides the 10,000 test images of the usual data sets, so that no second program is recorded for a rest.
 constexpr int64_t kEvaluationBatch = 250;
 
-std::vector<Tensor> on(Device device, const AugmentedBatch& batch) {
-  if (device == kCpu) return {batch.examples, batch.targets};
-  return {to(batch.examples, device), to(batch.targets, device)};
+std::vector<Tensor> on(Device device, AugmentedBatch batch) {
+  if (device != kCpu) return {to(batch.examples, device), to(batch.targets, device)};
+  std::vector<Tensor> tensors(2);
+  tensors[0] = std::move(batch.examples), tensors[1] = std::move(batch.targets);
+  return tensors;
 }
 
 /// What a loader makes, on the step's device.
