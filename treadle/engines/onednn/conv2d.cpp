@@ -1,6 +1,8 @@
-/// conv2d and its gradients by oneDNN: the batch is cut into slices, one single-threaded call each.
+/// conv2d and its gradients by oneDNN, in f32 and bf16: the batch is cut into slices, one single-threaded
+/// call each.
 #include <algorithm>
 
+#include "treadle/core/half.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/engines/onednn/onednn.h"
 #include "treadle/graph/variant.h"
@@ -21,7 +23,7 @@ TreadleOnednnConv2d options_for_plugin(const Conv2dOptions& o) {
 /// Images [begin, end) of a batch.
 TreadleOnednnTensor images(const TensorView& batch, int64_t begin, int64_t end) {
   TreadleOnednnTensor slice = describe(batch);
-  slice.data = batch.as<float>() + begin * batch.strides[0];
+  slice.data = static_cast<char*>(batch.data) + begin * batch.strides[0] * int64_t(size_of(batch.dtype));
   slice.shape[0] = end - begin;
   return slice;
 }
@@ -36,9 +38,8 @@ void for_each_slice(const Cut& slices, F f) {
   parallel_for_parts(slices, [&](int64_t slice, Range images) { f(slice, images.begin, images.end); });
 }
 
-/// Makes images [begin, end) of y, then calls then(first element, number of elements): images lie densely.
-template <class Then>
-void convolve(const Call& call, int64_t begin, int64_t end, Then then) {
+/// Makes images [begin, end) of y and returns where they begin; they lie densely.
+void* convolve(const Call& call, int64_t begin, int64_t end) {
   const TensorView &x = call.input(0), &y = call.output();
   const auto options = options_for_plugin(call.options<Conv2dOptions>());
   const TreadleOnednnTensor w = describe(call.input(1));
@@ -47,13 +48,17 @@ void convolve(const Call& call, int64_t begin, int64_t end, Then then) {
   call_plugin("conv2d", [&](char* message, size_t size) {
     return api()->conv2d_forward(&options, &part_x, &w, b.data ? &b : nullptr, &part_y, message, size);
   });
-  then(static_cast<float*>(part_y.data), (end - begin) * y.numel() / y.shape[0]);
+  return part_y.data;
 }
 
 void run_forward(const Call& call) {
-  for_each_slice(slices_of(call.input(0).shape[0]), [&](int64_t, int64_t begin, int64_t end) {
-    convolve(call, begin, end, [](float*, int64_t) {});
-  });
+  for_each_slice(slices_of(call.input(0).shape[0]),
+                 [&](int64_t, int64_t begin, int64_t end) { convolve(call, begin, end); });
+}
+
+template <class T>
+void apply_relu(T* values, int64_t count) {
+  for (int64_t k = 0; k < count; ++k) values[k] = float(values[k]) <= 0 ? T(0.0f) : values[k];
 }
 
 /// ReLU follows a few images at a time, while they are in L2. oneDNN's own ReLU would turn NaN into 0.
@@ -62,10 +67,12 @@ void run_forward_relu(const Call& call) {
   const TensorView& y = call.output();
   const int64_t step = std::max<int64_t>(kInCache * y.shape[0] / y.numel(), 1);
   for_each_slice(slices_of(y.shape[0]), [&](int64_t, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += step)
-      convolve(call, i, std::min(i + step, end), [](float* values, int64_t count) {
-        for (int64_t k = 0; k < count; ++k) values[k] = values[k] <= 0 ? 0 : values[k];
-      });
+    for (int64_t i = begin; i < end; i += step) {
+      const int64_t last = std::min(i + step, end), count = (last - i) * y.numel() / y.shape[0];
+      void* const values = convolve(call, i, last);
+      y.dtype == DType::f32 ? apply_relu(static_cast<float*>(values), count)
+                            : apply_relu(static_cast<BFloat16*>(values), count);
+    }
   });
 }
 
@@ -81,34 +88,38 @@ void run_input_gradient(const Call& call) {
   });
 }
 
-/// dw = Σ over slices of the row-major `partial` [slices, numel of dw], in order.
-void add_slices(const float* partial, int64_t slices, const TensorView& dw) {
+/// dw = Σ over slices of the row-major `partial` [slices, numel of dw], in order and rounded once; changes
+/// the first slice.
+template <class T>
+void add_slices(float* partial, int64_t slices, const TensorView& dw) {
   constexpr Nanoseconds kElement{0.25};
   const int64_t count = dw.numel();
-  float* sums = dw.as<float>();
+  T* sums = dw.as<T>();
   parallel_for(count, kElement, [&](int64_t begin, int64_t end) {
-    std::copy(partial + begin, partial + end, sums + begin);
     for (int64_t slice = 1; slice < slices; ++slice)
-      for (int64_t i = begin; i < end; ++i) sums[i] += partial[slice * count + i];
+      for (int64_t i = begin; i < end; ++i) partial[i] += partial[slice * count + i];
+    for (int64_t i = begin; i < end; ++i) sums[i] = T(partial[i]);
   });
 }
 
-/// Each slice sums into a dw of its own.
+/// Each slice sums into a dw of its own, in f32.
 void run_weight_gradient(const Call& call) {
   const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
   const auto options = options_for_plugin(call.options<Conv2dWeightGradientOptions>());
   const Cut slices = slices_of(x.shape[0]);
   const bool adds = slices.parts() > 1;
-  float* partial = adds ? call.workspace<float>(slices.parts() * dw.numel()) : dw.as<float>();
+  float* partial = adds ? call.workspace<float>(slices.parts() * dw.numel()) : nullptr;
   for_each_slice(slices, [&](int64_t slice, int64_t begin, int64_t end) {
     const auto part_x = images(x, begin, end), part_dy = images(dy, begin, end);
     TreadleOnednnTensor part_dw = describe(dw);
-    part_dw.data = partial + slice * dw.numel();
+    if (adds) part_dw.data = partial + slice * dw.numel(), part_dw.dtype = TREADLE_ONEDNN_F32;
     call_plugin("conv2d_weight_gradient", [&](char* message, size_t size) {
       return api()->conv2d_weight_gradient(&options, &part_x, &part_dy, &part_dw, nullptr, message, size);
     });
   });
-  if (adds) add_slices(partial, slices.parts(), dw);
+  if (!adds) return;
+  dw.dtype == DType::f32 ? add_slices<float>(partial, slices.parts(), dw)
+                         : add_slices<BFloat16>(partial, slices.parts(), dw);
 }
 
 bool takes_call(const Call& call) {

@@ -38,7 +38,7 @@ Strides meaningful_strides(const TensorView& view) {
 }  // namespace
 
 TreadleOnednnTensor describe(const TensorView& view) {
-  TreadleOnednnTensor tensor{view.data, TREADLE_ONEDNN_F32, view.shape.rank(), {}, {}};
+  TreadleOnednnTensor tensor{view.data, plugin_dtype(view.dtype), view.shape.rank(), {}, {}};
   const Strides strides = meaningful_strides(view);
   for (int axis = 0; axis < view.shape.rank(); ++axis)
     tensor.shape[axis] = view.shape[axis], tensor.strides[axis] = strides[axis];
@@ -62,11 +62,12 @@ bool nests(const TensorView& view) {
 }
 
 bool takes(std::initializer_list<const TensorView*> operands) {
+  const DType dtype = (*operands.begin())->dtype;
+  if (dtype != DType::f32 && dtype != DType::bf16) return false;
   for (const TensorView* operand : operands)
-    if (operand->dtype != DType::f32 || operand->numel() == 0 ||
-        operand->shape.rank() > TREADLE_ONEDNN_MAX_RANK)
+    if (operand->dtype != dtype || operand->numel() == 0 || operand->shape.rank() > TREADLE_ONEDNN_MAX_RANK)
       return false;
-  return api() != nullptr;
+  return api() != nullptr && (dtype == DType::f32 || api()->multiplies_bf16());
 }
 
 void require_success(int status, const char* op, const char* message) {

@@ -20,6 +20,11 @@ namespace onednn {
 /// The plugin's functions, valid until the process ends; null when it is absent. See open_plugin.
 const TreadleOnednnApi* api();
 
+/// A dtype that `takes` allows, for the plugin.
+constexpr int32_t plugin_dtype(DType dtype) {
+  return dtype == DType::bf16 ? TREADLE_ONEDNN_BF16 : TREADLE_ONEDNN_F32;
+}
+
 /// A view for the plugin.
 TreadleOnednnTensor describe(const TensorView& view);
 
@@ -28,7 +33,8 @@ TreadleOnednnTensor describe(const TensorView& view);
 /// elements, nor expanded axes.
 bool nests(const TensorView& view);
 
-/// Whether the plugin is there and takes these operands: f32, no extent of 0.
+/// Whether the plugin is there and takes these operands: of one dtype, f32 or, where the processor multiplies
+/// it, bf16; no extent of 0.
 bool takes(std::initializer_list<const TensorView*> operands);
 
 /// Throws Error with the plugin's message unless `status` is TREADLE_ONEDNN_OK.

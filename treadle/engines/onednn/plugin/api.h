@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TREADLE_ONEDNN_ABI_VERSION 1
+#define TREADLE_ONEDNN_ABI_VERSION 2
 #define TREADLE_ONEDNN_MAX_RANK 6
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum TreadleOnednnDtype { TREADLE_ONEDNN_F32 = 0 };
+enum TreadleOnednnDtype { TREADLE_ONEDNN_F32 = 0, TREADLE_ONEDNN_BF16 = 1 };
 
 enum TreadleOnednnStatus {
   TREADLE_ONEDNN_OK = 0,
@@ -58,7 +58,8 @@ typedef struct TreadleOnednnConv2d {
 // the final zero, into message, which may be NULL with size 0. Extents must be at least 1: the caller handles
 // empty tensors. Shapes: x, dx [N,C,H,W]; w, dw [K,C/groups,R,S]; b, db [K]; y, dy [N,K,P,Q], where P =
 // floor((H + pads - dilation (R - 1) - 1) / stride) + 1. Any strides are accepted; outputs must not overlap
-// inputs. Outputs are overwritten, except by matmul with beta.
+// inputs. Outputs are overwritten, except by matmul with beta. The tensors of a call have one dtype, of which
+// dw, db and c may be f32 where the others are bf16. Sums are f32 and rounded once.
 typedef struct TreadleOnednnApi {
   int32_t abi_version;
 
@@ -87,6 +88,9 @@ typedef struct TreadleOnednnApi {
 
   // The oneDNN implementation, such as "jit:avx2", that this thread's last successful call used.
   const char* (*last_implementation)(void);
+
+  // Whether the processor multiplies bf16 (AVX-512 BF16, AMX). Without, calls in bf16 may be slow or refused.
+  int (*multiplies_bf16)(void);
 } TreadleOnednnApi;
 
 // The table, valid until the process ends; NULL when the library speaks another version than the one asked

@@ -54,7 +54,7 @@ bool is_channels_last(const Problem& p) {
 Memory::dims shape_of(const Tensor& tensor) { return {tensor.shape, tensor.shape + tensor.rank}; }
 
 Memory::desc describe_activation(const Tensor& tensor, bool channels_last) {
-  const auto type = Memory::data_type::f32;
+  const auto type = type_of(tensor);
   if (channels_last && is_channels_last(tensor)) return {shape_of(tensor), type, Tag::nhwc};
   if (is_plain(tensor)) return {shape_of(tensor), type, Tag::nchw};
   if (is_channels_last(tensor)) return {shape_of(tensor), type, Tag::nhwc};
@@ -73,17 +73,17 @@ Memory::dims filter_shape(const Problem& p) {
 Memory::desc describe_filter(const Problem& p) {
   Memory::dims strides(p.w.strides, p.w.strides + 4);
   if (p.options.groups > 1) strides.insert(strides.begin(), strides[0] * (p.w.shape[0] / p.options.groups));
-  return {filter_shape(p), Memory::data_type::f32, strides};
+  return {filter_shape(p), type_of(p.w), strides};
 }
 
 Memory::desc describe_bias(const Tensor* b) {
   if (!b) return {};
-  return {shape_of(*b), Memory::data_type::f32, Memory::dims{b->shape[0] == 1 ? 1 : b->strides[0]}};
+  return {shape_of(*b), type_of(*b), Memory::dims{b->shape[0] == 1 ? 1 : b->strides[0]}};
 }
 
 Memory::desc dense_bias(const Tensor* b) {
   if (!b) return {};
-  return {shape_of(*b), Memory::data_type::f32, Tag::x};
+  return {shape_of(*b), type_of(*b), Tag::x};
 }
 
 /// The caller's tensors as they lie in memory.
@@ -95,14 +95,14 @@ Conv2dMemory describe_given(const Problem& p, TreadleOnednnLayout layout) {
 
 /// What to ask oneDNN for; it chooses the layout of the weights.
 Conv2dMemory describe_wanted(const Problem& p, TreadleOnednnLayout layout) {
-  const auto type = Memory::data_type::f32;
   Conv2dMemory wanted = describe_given(p, layout);
-  wanted.w = {filter_shape(p), type, Tag::any};
+  wanted.w = {filter_shape(p), type_of(p.w), Tag::any};
+  wanted.forward_w = {filter_shape(p), type_of(p.x), Tag::any};
   wanted.bias = dense_bias(p.b);
   if (layout == kGiven) return wanted;
   const Tag tag = layout == kPlain ? Tag::nchw : Tag::any;
-  wanted.x = {shape_of(p.x), type, tag};
-  wanted.y = {shape_of(p.y), type, tag};
+  wanted.x = {shape_of(p.x), type_of(p.x), tag};
+  wanted.y = {shape_of(p.y), type_of(p.y), tag};
   return wanted;
 }
 
@@ -113,11 +113,7 @@ Conv2dGeometry geometry_of(const TreadleOnednnConv2d& o) {
           {o.pad_end[0], o.pad_end[1]}};
 }
 
-bool has_avx512() {
-  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  const auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
-  return (isa & avx512) == avx512;
-}
+bool has_avx512() { return has_isa(dnnl::cpu_isa::avx512_core); }
 
 bool has_heavy_weights(const Problem& p) {
   constexpr int64_t kHeavy = 64 * 1024;  // elements: half of a 512 KiB second-level cache
@@ -127,12 +123,13 @@ bool has_heavy_weights(const Problem& p) {
 /// The best layout by measurement on AVX2 (Zen 3). The vector kernels like blocks and channels-last equally.
 /// With few channels the matrix product of the plain layout is better, and where the gradient of the weights,
 /// which a vector kernel adds up image by image, does not stay in the cache. AVX-512 kernels take any dense
-/// layout.
+/// layout; those of bf16 want neighbouring channels.
 TreadleOnednnLayout automatic_layout(Function function, const Problem& p) {
   constexpr int64_t kVectorChannels = 8;
   const int64_t channels = p.w.shape[1];
   const bool channels_last = is_channels_last(p);
   const bool depthwise = channels == 1 && p.options.groups > 1;
+  if (type_of(p.x) == Memory::data_type::bf16) return channels_last ? kGiven : kBlocked;
   if (has_avx512()) return kGiven;
   if (depthwise) return channels_last ? kGiven : kBlocked;
   if (function == Function::kInputGradient && channels == 1) return kPlain;

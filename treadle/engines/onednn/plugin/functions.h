@@ -15,8 +15,11 @@ void conv2d_weight_gradient(const TreadleOnednnConv2d& options, const Tensor& x,
                             const Tensor& dw, const Tensor* db);
 void matmul(const Tensor& a, const Tensor& b, const Tensor* bias, float beta, const Tensor& c);
 
-/// Throws std::invalid_argument unless `tensor` is f32, of a rank up to TREADLE_ONEDNN_MAX_RANK, has data and
-/// no extent below 1.
+/// Whether oneDNN may use instructions for products of bf16.
+bool multiplies_bf16();
+
+/// Throws std::invalid_argument unless `tensor` is f32 or bf16, of a rank up to TREADLE_ONEDNN_MAX_RANK, has
+/// data and no extent below 1.
 void require_valid(const Tensor& tensor, const char* name);
 /// Throws std::invalid_argument saying `sentence` unless `condition` holds.
 void require(bool condition, const char* sentence);

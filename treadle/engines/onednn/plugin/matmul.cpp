@@ -18,22 +18,22 @@ constexpr int64_t kMatmulKey = 1000;  // apart from the convolutions'
 /// A matrix in memory; the batch dimensions are kept outside.
 struct Matrix {
   int64_t rows, columns, row_stride, column_stride;
+  Memory::data_type type;
 };
 
 Matrix matrix_of(const Tensor& t) {
   const int r = t.rank - 2, c = t.rank - 1;
-  return {t.shape[r], t.shape[c], t.strides[r], t.strides[c]};
+  return {t.shape[r], t.shape[c], t.strides[r], t.strides[c], type_of(t)};
 }
 
 bool is_row_major(const Matrix& m) {
   return (m.columns == 1 || m.column_stride == 1) && (m.rows == 1 || m.row_stride >= m.columns);
 }
 
-Matrix transposed(const Matrix& m) { return {m.columns, m.rows, m.column_stride, m.row_stride}; }
+Matrix transposed(const Matrix& m) { return {m.columns, m.rows, m.column_stride, m.row_stride, m.type}; }
 
 Memory::desc row_major(const Matrix& m) {
-  return {
-      {m.rows, m.columns}, Memory::data_type::f32, Memory::dims{m.rows == 1 ? m.columns : m.row_stride, 1}};
+  return {{m.rows, m.columns}, m.type, Memory::dims{m.rows == 1 ? m.columns : m.row_stride, 1}};
 }
 
 /// The strides as given, with those of single rows or columns replaced by what the matrix product accepts.
@@ -41,15 +41,14 @@ Memory::desc describe(const Matrix& m) {
   if (is_row_major(m)) return row_major(m);
   const Matrix t = transposed(m);
   if (is_row_major(t))
-    return {
-        {m.rows, m.columns}, Memory::data_type::f32, Memory::dims{1, t.rows == 1 ? t.columns : t.row_stride}};
-  return {{m.rows, m.columns}, Memory::data_type::f32, Memory::dims{m.row_stride, m.column_stride}};
+    return {{m.rows, m.columns}, m.type, Memory::dims{1, t.rows == 1 ? t.columns : t.row_stride}};
+  return {{m.rows, m.columns}, m.type, Memory::dims{m.row_stride, m.column_stride}};
 }
 
 /// What the fast implementations read: `m` itself if one of its dimensions is contiguous, else a dense copy.
 Memory::desc operand(const Matrix& m) {
   if (is_row_major(m) || is_row_major(transposed(m))) return describe(m);
-  return row_major({m.rows, m.columns, m.columns, 1});
+  return row_major({m.rows, m.columns, m.columns, 1, m.type});
 }
 
 /// One two-dimensional product; tensors 0 to 3 are a, b, bias, c.
@@ -62,7 +61,7 @@ struct Product {
 Memory::desc describe_bias(const Product& p, bool given) {
   if (!p.bias) return {};
   const int64_t stride = given && p.c.columns > 1 ? p.bias->strides[0] : 1;
-  return {{1, p.c.columns}, Memory::data_type::f32, Memory::dims{stride * p.c.columns, stride}};
+  return {{1, p.c.columns}, type_of(*p.bias), Memory::dims{stride * p.c.columns, stride}};
 }
 
 dnnl::primitive_attr attributes_of(const Product& p) {
@@ -87,7 +86,7 @@ void build(Plan& plan, const Product& given) {
   const bool swapped = is_solved_transposed(given);
   const Product p = swapped ? transposed(given) : given;
   const Memory::desc c =
-      is_row_major(p.c) ? row_major(p.c) : row_major({p.c.rows, p.c.columns, p.c.columns, 1});
+      is_row_major(p.c) ? row_major(p.c) : row_major({p.c.rows, p.c.columns, p.c.columns, 1, p.c.type});
   const auto chosen = describe_matmul(ThreadState::current().engine(), operand(p.a), operand(p.b),
                                       describe_bias(p, false), c, attributes_of(p));
   Arguments arguments{{DNNL_ARG_SRC, plan.input(swapped ? 1 : 0, describe(p.a), chosen.src_desc())},
@@ -134,13 +133,18 @@ PlanKey key_of(const Product& p) {
   PlanKey key;
   key.append(kMatmulKey);
   for (const Matrix& m : {p.a, p.b, p.c})
-    for (const int64_t word : {m.rows, m.columns, m.row_stride, m.column_stride}) key.append(word);
+    for (const int64_t word :
+         {m.rows, m.columns, m.row_stride, m.column_stride, static_cast<int64_t>(m.type)})
+      key.append(word);
   key.append(p.bias);
   key.append(std::bit_cast<int32_t>(p.beta));
   return key;
 }
 
-void* offset(const Tensor& tensor, int64_t elements) { return static_cast<float*>(tensor.data) + elements; }
+void* offset(const Tensor& tensor, int64_t elements) {
+  const int64_t bytes = tensor.dtype == TREADLE_ONEDNN_BF16 ? 2 : 4;
+  return static_cast<char*>(tensor.data) + elements * bytes;
+}
 
 /// Moves `index` to the next batch entry, last dimension fastest; false after the last.
 bool advance(std::array<int64_t, TREADLE_ONEDNN_MAX_RANK>& index, const Batch& batch) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "treadle/engines/onednn/plugin/functions.h"
+#include "treadle/engines/onednn/plugin/primitive_descriptors.h"
 #include "treadle/engines/onednn/plugin/thread_state.h"
 
 #if DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_OMP && DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_SEQ
@@ -27,10 +28,13 @@ void require_valid(const Tensor& tensor, const char* name) {
     if (!condition) throw std::invalid_argument(std::string(name) + what);
   };
   check(tensor.data != nullptr, " has no data");
-  check(tensor.dtype == TREADLE_ONEDNN_F32, " has a dtype other than f32");
+  check(tensor.dtype == TREADLE_ONEDNN_F32 || tensor.dtype == TREADLE_ONEDNN_BF16,
+        " has a dtype other than f32 and bf16");
   check(tensor.rank >= 1 && tensor.rank <= TREADLE_ONEDNN_MAX_RANK, " has a rank outside 1 to 6");
   for (int i = 0; i < tensor.rank; ++i) check(tensor.shape[i] >= 1, " has an extent below 1");
 }
+
+bool multiplies_bf16() { return has_isa(dnnl::cpu_isa::avx512_core_bf16); }
 
 namespace {
 
@@ -95,11 +99,13 @@ int matmul_entry(const Tensor* a, const Tensor* b, const Tensor* bias, float bet
   return guarded([&] { matmul(*a, *b, bias, beta, *c); }, message, message_size);
 }
 
+int multiplies_bf16_entry() { return multiplies_bf16() ? 1 : 0; }
+
 const char* last_implementation() { return ThreadState::current().last_implementation().c_str(); }
 
 constexpr TreadleOnednnApi kApi{
     TREADLE_ONEDNN_ABI_VERSION,   onednn_version, conv2d_forward_entry, conv2d_input_gradient_entry,
-    conv2d_weight_gradient_entry, matmul_entry,   last_implementation};
+    conv2d_weight_gradient_entry, matmul_entry,   last_implementation,  multiplies_bf16_entry};
 
 }  // namespace
 

@@ -4,16 +4,33 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "treadle/engines/onednn/plugin/api.h"
+
 namespace treadle::onednn {
+
+inline dnnl::memory::data_type type_of(const TreadleOnednnTensor& tensor) {
+  return tensor.dtype == TREADLE_ONEDNN_BF16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+/// Whether oneDNN may use the instructions of `wanted`.
+inline bool has_isa(dnnl::cpu_isa wanted) {
+  const auto used = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto needed = static_cast<unsigned>(wanted);
+  return (used & needed) == needed;
+}
 
 /// Pairs are (height, width). Dilation counts as oneDNN does: 0 is a dense filter.
 struct Conv2dGeometry {
   dnnl::memory::dims stride, dilation, pad_begin, pad_end;
 };
 
-/// The memory of a convolution and its gradients; `bias` is an empty descriptor when there is none.
+/// The memory of a convolution and its gradients; `bias` is an empty descriptor when there is none. Where the
+/// gradient of w is f32 and all else bf16, `forward_w` is what the forward pass would read.
 struct Conv2dMemory {
   dnnl::memory::desc x, w, bias, y;
+  dnnl::memory::desc forward_w = w;
+
+  Conv2dMemory of_forward_pass() const { return {x, forward_w, bias, y}; }
 };
 
 using ConvForward = dnnl::convolution_forward;
@@ -55,7 +72,7 @@ inline ConvWeightGradient::primitive_desc describe_weight_gradient(const dnnl::e
           g.dilation,
           g.pad_begin,
           g.pad_end,
-          describe_forward(engine, m, g, attr),
+          describe_forward(engine, m.of_forward_pass(), g, attr),
           attr};
 }
 
@@ -91,7 +108,7 @@ inline ConvWeightGradient::primitive_desc describe_weight_gradient(const dnnl::e
                                                                    const dnnl::primitive_attr& attr) {
   return {
       ConvWeightGradient::desc(kDirect, m.x, m.w, m.bias, m.y, g.stride, g.dilation, g.pad_begin, g.pad_end),
-      attr, engine, describe_forward(engine, m, g, attr)};
+      attr, engine, describe_forward(engine, m.of_forward_pass(), g, attr)};
 }
 
 inline dnnl::matmul::primitive_desc describe_matmul(const dnnl::engine& engine, const dnnl::memory::desc& a,
