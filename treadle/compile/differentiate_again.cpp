@@ -4,6 +4,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/graph/apply.h"
+#include "treadle/graph/autocast.h"
 #include "treadle/graph/op.h"
 
 namespace treadle {
@@ -26,6 +27,7 @@ DifferentiateAgain::DifferentiateAgain(const Recorder& from, Recorder& into)
 
 void DifferentiateAgain::run(const RecordedGraph& graph) {
   RecordingScope scope(into_);
+  const Autocast no_autocast(DType::f32);  // what it cast are steps
   for (size_t i = 0; i < graph.steps.size(); ++i) {
     const StepRecord& record = graph.records[i];
     record.backward ? run_backward(graph.steps[i], *record.backward) : run_step(graph.steps[i], record);

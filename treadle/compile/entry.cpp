@@ -4,6 +4,7 @@
 
 #include "treadle/compile/tuning.h"
 #include "treadle/core/error.h"
+#include "treadle/graph/autocast.h"
 
 namespace treadle {
 namespace {
@@ -29,12 +30,15 @@ CallSignature CallSignature::of(std::span<const Tensor> arguments) {
     signature.device = argument.device();
   }
   signature.gradient_mode = treadle::gradient_mode();
+  signature.autocast = autocast_dtype();
   signature.settings = treadle::settings();
   return signature;
 }
 
 bool CallSignature::matches(std::span<const Tensor> arguments) const {
-  if (arguments.size() != specs.size() || gradient_mode != treadle::gradient_mode()) return false;
+  if (arguments.size() != specs.size() || gradient_mode != treadle::gradient_mode() ||
+      autocast != autocast_dtype())
+    return false;
   for (size_t i = 0; i < specs.size(); ++i)
     if (!has_spec(arguments[i], specs[i]) || !(arguments[i].device() == device)) return false;
   return settings == treadle::settings();
@@ -44,6 +48,7 @@ std::string CallSignature::to_string() const {
   std::string text;
   for (const TensorSpec& spec : specs)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(spec.dtype), spec.shape);
+  if (autocast != DType::f32) text += fmt::format(", autocast to {}", name_of(autocast));
   return text + (gradient_mode ? "" : ", no gradients");
 }
 

@@ -18,6 +18,7 @@ struct CallSignature {
   std::vector<TensorSpec> specs;
   Device device;
   bool gradient_mode = true;
+  DType autocast = DType::f32;
   Settings settings;
 
   static CallSignature of(std::span<const Tensor> arguments);

@@ -2,6 +2,7 @@
 
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
+#include "treadle/graph/autocast.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/compute_scope.h"
 #include "treadle/graph/op.h"
@@ -115,6 +116,7 @@ std::vector<int> mutated_inputs(const Op& op, int input_count) {
 
 std::vector<Tensor> apply(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes) {
   require<ValueError>(op.mutates.empty(), "{} updates in place: it is called by apply_in_place()", op.name);
+  autocast_operands(op, inputs);
   Device device = common_device(op, inputs);
   auto specs = specs_of(inputs);
   check_dtype(op, specs);
@@ -136,6 +138,8 @@ std::vector<Tensor> apply(const Op& op, std::vector<Tensor> inputs, const Attrib
 
 void apply_in_place(const Op& op, std::vector<Tensor> inputs, const Attributes& attributes) {
   require<ValueError>(!op.mutates.empty(), "{} updates nothing in place: it is called by apply()", op.name);
+  if (op.autocast != AutocastPolicy::none)
+    autocast_operands(op, inputs, mutated_inputs(op, int(inputs.size())));
   Device device = common_device(op, inputs);
   auto specs = specs_of(inputs);
   check_dtype(op, specs);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/autocast.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/op.h"
 
@@ -37,7 +38,7 @@ void set_place(const Tensor& tensor, const IntrusivePtr<Node>& node, int output_
 bool carries_gradient(const Op& op, int i, DType dtype);
 
 /// While one lives, ops of this thread leave nodes that can be differentiated again, or none. An op without a
-/// gradient leaves one, too: it must not end the graph silently.
+/// gradient leaves one, too: it must not end the graph silently. They compute as if there were no Autocast.
 class GraphCreation {
  public:
   explicit GraphCreation(bool on);
@@ -47,6 +48,7 @@ class GraphCreation {
 
  private:
   bool creates_before_, mode_before_;
+  Autocast no_autocast_{DType::f32};
 };
 
 /// A saved tensor is held without its history, so that a node never owns itself through its output.

@@ -10,6 +10,7 @@
 
 #include "treadle/core/tensor.h"
 #include "treadle/graph/apply.h"
+#include "treadle/graph/autocast.h"
 #include "treadle/graph/composition.h"
 #include "treadle/graph/options.h"
 #include "treadle/graph/spec.h"
@@ -60,6 +61,8 @@ struct Op {
   /// What input `dtype_operand` may hold; tests run the op once for each.
   DTypeSet dtypes = kFloating;
   int dtype_operand = 0;
+  /// What an Autocast scope does with the operands. Ops with `low` have the variant "widened" on the cpu.
+  AutocastPolicy autocast = AutocastPolicy::none;
   /// Operands that may be undefined, by number; of all others a call says so when one is.
   std::vector<int> optional = {};
   /// Shapes, layouts and dtypes of the outputs. Throws ShapeError, DTypeError.

@@ -6,6 +6,7 @@
 #include "treadle/core/nearest_name.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/composition.h"
+#include "treadle/graph/widened_variant.h"
 
 namespace treadle {
 
@@ -16,6 +17,8 @@ Op& Registry::add(Op op) {
   if (added.compose)
     for (const DeviceName& device : kDeviceNames)
       added.variants.push_back(composed_variant(added, device.kind));
+  if (added.autocast == AutocastPolicy::low)
+    added.variants.push_back(widened_variant(added, DeviceKind::cpu));
   return added;
 }
 

@@ -31,8 +31,17 @@ class TREADLE_API Registry {
   /// so.
   void set_accumulate(Tensor (*add)(const Tensor&, const Tensor&)) { accumulate_ = add; }
   void set_clone(Tensor (*clone)(const Tensor&)) { clone_ = clone; }
+  /// How a tensor becomes one of another dtype, and how a body of an op does it to `from`; likewise.
+  void set_cast(Tensor (*cast)(const Tensor&, DType),
+                void (*convert)(const Composition&, const TensorView& from, const TensorView& to)) {
+    cast_ = cast, convert_ = convert;
+  }
   Tensor clone(const Tensor& x) const { return clone_(x); }
   Tensor accumulate(const Tensor& a, const Tensor& b) const { return accumulate_(a, b); }
+  Tensor cast(const Tensor& x, DType dtype) const { return cast_(x, dtype); }
+  void convert(const Composition& call, const TensorView& from, const TensorView& to) const {
+    convert_(call, from, to);
+  }
 
   const Op& find(const std::string& name) const;
   bool contains(const std::string& name) const;
@@ -50,6 +59,8 @@ class TREADLE_API Registry {
   std::vector<StepFusion> step_fusions_;
   Tensor (*accumulate_)(const Tensor&, const Tensor&) = nullptr;
   Tensor (*clone_)(const Tensor&) = nullptr;
+  Tensor (*cast_)(const Tensor&, DType) = nullptr;
+  void (*convert_)(const Composition&, const TensorView&, const TensorView&) = nullptr;
 };
 
 /// The process's registry, filled on first use.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "treadle/core/error.h"
+#include "treadle/graph/autocast.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/recording.h"
 #include "treadle/ops/layout/copy.h"
@@ -186,7 +187,8 @@ std::vector<size_t> parameters_of(const Batches& batches) {
 }  // namespace
 
 void Optimizer::step() {
-  NoGrad no_grad;
+  const NoGrad no_grad;
+  const Autocast no_autocast(DType::f32);  // rules may be ops
   if (Recording* current = recording()) return record(*current);
   step_eagerly();
 }

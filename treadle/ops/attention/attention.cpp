@@ -255,6 +255,7 @@ void register_attention(Registry& registry) {
   registry.add({.name = "attention",
                 .summary = "weights = softmax(scale · q·kᵀ + mask) [..., L, S], y = weights·v",
                 .options = &schema_of<AttentionOptions>(),
+                .autocast = AutocastPolicy::low,
                 .optional = {3},
                 .infer = infer,
                 .reference = reference,

@@ -178,6 +178,7 @@ void register_conv_transpose2d(Registry& registry) {
        .summary =
            "y [N,C,H,W]: what conv2d's input gradient is of x [N,K,P,Q] and w [K,C/groups,R,S], + b[c]",
        .options = &schema_of<ConvTranspose2dOptions>(),
+       .autocast = AutocastPolicy::low,
        .optional = {2},
        .infer = infer,
        .reference = reference,

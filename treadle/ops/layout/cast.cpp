@@ -9,6 +9,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/cast_options.h"
+#include "treadle/ops/layout/convert.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
 
 namespace treadle {
@@ -100,6 +101,7 @@ void register_cast(Registry& registry) {
                 .cases = cases,
                 .error = error_model,
                 .operations = for_each_output(1)});
+  registry.set_cast(cast, convert);
 }
 
 }  // namespace ops

@@ -101,6 +101,7 @@ void register_concat(Registry& registry) {
                 .summary = "y = inputs one after another along an axis",
                 .options = &schema_of<ConcatOptions>(),
                 .dtypes = kEveryDType,
+                .autocast = AutocastPolicy::equal,
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,

@@ -1,6 +1,8 @@
 /// Operands as bodies of ops need them: of one dtype, row-major; and numbers.
 #pragma once
 
+#include <array>
+
 #include "treadle/graph/composition.h"
 #include "treadle/ops/fill/fill.h"
 #include "treadle/ops/fill/fill_options.h"
@@ -10,10 +12,20 @@
 
 namespace treadle {
 
+/// What cast is told; made once, so that replays allocate nothing.
+inline const Attributes& cast_to(DType dtype) {
+  static const auto all = [] {
+    std::array<Attributes, kDTypeCount> list;
+    for (DType one : kAllDTypes) list[size_t(one)] = Attributes::of(CastOptions{one});
+    return list;
+  }();
+  return all[size_t(dtype)];
+}
+
 /// Overwrites `target` by the elements of `source`, of any layouts and dtypes.
 inline void convert(const Composition& call, const TensorView& source, const TensorView& target) {
   if (source.dtype == target.dtype) return call.run(copy_op(), {source}, {target});
-  call.run(cast_op(), {source}, {target}, Attributes::of(CastOptions{target.dtype}));
+  call.run(cast_op(), {source}, {target}, cast_to(target.dtype));
 }
 
 /// `operand` itself where it has that dtype and lies row-major, else such a copy.

@@ -174,6 +174,7 @@ void register_cross_entropy(Registry& registry) {
   registry.add({.name = "cross_entropy",
                 .summary = "loss_n = log Σ_c e^x[n,c] - x[n, labels[n]]; also the softmax of x",
                 .options = &schema_of<LossOptions>(),
+                .autocast = AutocastPolicy::full,
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,

@@ -211,7 +211,8 @@ inline std::vector<RefusedCall> refused_calls(const ElementwiseLoss& loss) {
 
 /// `loss` stays where it is.
 inline Op elementwise_loss_op(const ElementwiseLoss& loss) {
-  Op op{.name = loss.name, .summary = loss.summary, .options = loss.options};
+  Op op{
+      .name = loss.name, .summary = loss.summary, .options = loss.options, .autocast = AutocastPolicy::full};
   const int operands = 2 + int(loss.weights.size());
   for (int i = 0; i < operands; ++i) op.saves.push_back({Saved::input, i});
   for (int i = 2; i < operands; ++i) op.optional.push_back(i);

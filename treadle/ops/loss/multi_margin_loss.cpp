@@ -147,6 +147,7 @@ void register_multi_margin_loss(Registry& registry) {
   registry.add({.name = "multi_margin_loss",
                 .summary = "loss_n = weight[l]·Σ_c≠l max(0, margin - x[n,l] + x[n,c])^p / C, l = labels[n]",
                 .options = &schema_of<MultiMarginLossOptions>(),
+                .autocast = AutocastPolicy::full,
                 .optional = {2},
                 .infer = infer,
                 .reference = reference,

@@ -126,6 +126,7 @@ void register_nll_loss(Registry& registry) {
   registry.add({.name = "nll_loss",
                 .summary = "loss_n = -weight[labels[n]]·x[n, labels[n]]; also the sum of these weights",
                 .options = &schema_of<NllLossOptions>(),
+                .autocast = AutocastPolicy::full,
                 .optional = {2},
                 .infer = infer,
                 .reference = reference,

@@ -60,6 +60,7 @@ void register_pick(Registry& registry) {
   registry.add({.name = "pick",
                 .summary = "y[n] = x[n, labels[n]]; 0 where the label is ignored",
                 .options = &schema_of<PickOptions>(),
+                .autocast = AutocastPolicy::full,
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,

@@ -124,6 +124,7 @@ namespace ops {
 void register_linear(Registry& registry) {
   registry.add({.name = "linear",
                 .summary = "y[n,o] = Σ_i x[n,i] · w[o,i] + b[o]",
+                .autocast = AutocastPolicy::low,
                 .optional = {2},
                 .infer = infer,
                 .reference = reference,

@@ -94,6 +94,7 @@ namespace ops {
 void register_linear_input_gradient(Registry& registry) {
   registry.add({.name = kName,
                 .summary = "dx[n,i] = Σ_o dy[n,o] · w[o,i] where x[n,i] > 0, else 0",
+                .autocast = AutocastPolicy::low,
                 .infer = infer,
                 .reference = reference,
                 .compose = compose,

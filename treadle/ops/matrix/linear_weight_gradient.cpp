@@ -133,6 +133,7 @@ void register_linear_weight_gradient(Registry& registry) {
   registry.add({.name = "linear_weight_gradient",
                 .summary = "dw[o,i] = Σ_n dy[n,o] · x[n,i], db[o] = Σ_n dy[n,o]",
                 .options = &schema_of<LinearWeightGradientOptions>(),
+                .autocast = AutocastPolicy::low,
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,

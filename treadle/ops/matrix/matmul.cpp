@@ -141,6 +141,7 @@ namespace ops {
 void register_matmul(Registry& registry) {
   registry.add({.name = "matmul",
                 .summary = "c[…,m,n] = Σ_k a[…,m,k] · b[…,k,n]",
+                .autocast = AutocastPolicy::low,
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,

@@ -154,6 +154,7 @@ void register_batch_norm(Registry& registry) {
       {.name = "batch_norm",
        .summary = "y = (x - mean) / √(variance + ε) · w[c] + b[c] + residual over each channel's elements",
        .options = &schema_of<BatchNormOptions>(),
+       .autocast = AutocastPolicy::full,
        .optional = {1, 2, 3},
        .infer = infer,
        .reference = reference,

@@ -110,6 +110,7 @@ void register_batch_norm_inference(Registry& registry) {
   registry.add({.name = kName,
                 .summary = "y = (x - mean[c]) / √(variance[c] + ε) · w[c] + b[c] + residual",
                 .options = &schema_of<BatchNormOptions>(),
+                .autocast = AutocastPolicy::full,
                 .optional = {kW, kB, kResidual},
                 .infer = infer,
                 .reference = reference,

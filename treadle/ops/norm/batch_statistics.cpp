@@ -143,6 +143,7 @@ void register_batch_statistics(Registry& registry) {
   registry.add({.name = kName,
                 .summary = "running mean and variance moved towards those of a batch, batches += 1, in place",
                 .options = &schema_of<BatchStatisticsOptions>(),
+                .autocast = AutocastPolicy::full,
                 .infer = infer,
                 .reference = reference,
                 .compose = [](const Composition& call) { Body(call).run(); },

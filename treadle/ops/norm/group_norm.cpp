@@ -183,6 +183,7 @@ void register_group_norm(Registry& registry) {
   registry.add({.name = "group_norm",
                 .summary = "y = (x - mean) / √(variance + ε) · w[c] + b[c] over each group of channels",
                 .options = &schema_of<GroupNormOptions>(),
+                .autocast = AutocastPolicy::full,
                 .optional = {1, 2},
                 .infer = infer,
                 .reference = reference,

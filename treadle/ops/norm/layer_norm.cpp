@@ -126,6 +126,7 @@ void register_layer_norm(Registry& registry) {
   registry.add({.name = "layer_norm",
                 .summary = "y = (x - mean) / √(variance + ε) · w + b along the last axis",
                 .options = &schema_of<LayerNormOptions>(),
+                .autocast = AutocastPolicy::full,
                 .optional = {2},
                 .infer = infer,
                 .reference = reference,

@@ -59,6 +59,7 @@ inline void add(Registry& registry, const char* name, const char* summary, Base 
       {.name = name,
        .summary = summary,
        .options = options,
+       .autocast = AutocastPolicy::low,
        .optional = {2},
        .infer = [base](Specs x, const Attributes& a) { return base().infer(x, a); },
        .reference = [base](ReferenceInputs x, const Attributes& a) { return reference(base(), x, a); },

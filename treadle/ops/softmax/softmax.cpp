@@ -179,6 +179,7 @@ void add_ops(Registry& registry, const char* summary, const char* gradient_summa
   registry.add({.name = kName<logarithm>,
                 .summary = summary,
                 .options = &schema_of<SoftmaxOptions>(),
+                .autocast = AutocastPolicy::full,
                 .infer = infer<logarithm>,
                 .reference = reference<logarithm>,
                 .gradient = gradient<logarithm>,

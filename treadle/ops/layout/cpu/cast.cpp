@@ -1,9 +1,43 @@
 /// The cpu variant of cast.
+#include "treadle/core/half.h"
 #include "treadle/graph/variant.h"
 #include "treadle/ops/strided_operands.h"
+#include "treadle/simd/avx2.h"
 
 namespace treadle {
 namespace {
+
+template <class In, class Out>
+TREADLE_ALWAYS_INLINE void cast_elements(const In* __restrict x, Out* __restrict y, int64_t count) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i) y[i] = Out(HostCompute<In>(x[i]));
+}
+
+template <class In, class Out>
+TREADLE_AVX2 void cast_elements_avx2(const In* x, Out* y, int64_t count) {
+  cast_elements(x, y, count);
+}
+
+/// What Autocast asks for.
+template <class In, class Out>
+inline constexpr bool kBetweenHalfAndSingle = (std::is_same_v<In, float> && sizeof(Out) == 2 &&
+                                               !std::is_integral_v<Out>) ||
+                                              (std::is_same_v<Out, float> && sizeof(In) == 2 &&
+                                               !std::is_integral_v<In>);
+
+template <class In, class Out>
+void cast_row(const In* x, int64_t x_step, Out* y, int64_t y_step, int64_t count) {
+  if constexpr (kBetweenHalfAndSingle<In, Out>)
+    if (x_step == 1 && y_step == 1)
+      return has_avx2() ? cast_elements_avx2(x, y, count) : cast_elements(x, y, count);
+  for (int64_t i = 0; i < count; ++i) {
+    const HostCompute<In> value = x[i * x_step];
+    if constexpr (std::is_same_v<Out, bool>)
+      y[i * y_step] = value != 0;
+    else
+      y[i * y_step] = Out(value);
+  }
+}
 
 void run(const Call& call) {
   with_type(call.input(0).dtype, [&](auto from) {
@@ -14,13 +48,7 @@ void run(const Call& call) {
       const In* x = call.input(0).as<In>();
       Out* y = call.output().as<Out>();
       for_each_row(nest, Nanoseconds{0.25}, [&](const auto& o, const auto& s, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) {
-          HostCompute<In> value = x[o[1] + i * s[1]];
-          if constexpr (std::is_same_v<Out, bool>)
-            y[o[0] + i * s[0]] = value != 0;
-          else
-            y[o[0] + i * s[0]] = Out(value);
-        }
+        cast_row(x + o[1], s[1], y + o[0], s[0], count);
       });
     });
   });
