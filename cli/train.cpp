@@ -103,6 +103,7 @@ class Training {
     model_->to(device_);
     optimizer_ = optimizer_of(o_, model_->named_parameters());
     if (o_.ema > 0) average_.emplace(*model_, o_.ema);
+    if (o_.precision == "f16") scaler_.emplace(LossScalerOptions(), device_);
     progress_.emplace(o_.quiet, on_terminal(), task_->unit());
   }
 
@@ -199,8 +200,10 @@ class Training {
     TaskOptions fit;
     fit.epochs = o_.epochs;
     fit.batch_size = examples_per_step();
-    fit.step = {.parts = o_.accumulate, .clip_norm = o_.clip_norm};
+    fit.step = {.parts = o_.accumulate, .clip_norm = o_.clip_norm, .precision = dtype_named(o_.precision)};
     fit.average = average_ ? &*average_ : nullptr;
+    fit.scaler = scaler_ ? &*scaler_ : nullptr;
+    fit.step.scaler = fit.scaler;
     fit.seed = o_.seed;
     fit.device = device_;
     fit.limit_batches = o_.limit_batches;
@@ -258,6 +261,7 @@ class Training {
   std::shared_ptr<Module> model_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<WeightAverage> average_;
+  std::optional<LossScaler> scaler_;
 };
 
 int run(const TrainOptions& options, const IsGiven& is_given) { return Training(is_given, options).run(); }

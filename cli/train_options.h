@@ -35,7 +35,7 @@ struct TrainOptions : BindingSettings, DataOptions {
   int64_t epochs = 5, batch_size = 32, limit_batches = 0, steps = 0, warm_up_steps = 0, accumulate = 1,
           early_stop = 0;
   std::string weight_decay;  ///< empty: that of the optimizer
-  std::string augment, loader_threads = "auto";
+  std::string augment, loader_threads = "auto", precision = "f32";
   double clip_norm = 0, ema = 0, label_smoothing = 0;
   bool decay_matrices_only = false;
   double learning_rate = 1e-3, validation = 0;
@@ -109,6 +109,10 @@ struct TrainOptions : BindingSettings, DataOptions {
     field("ema", &O::ema,
           "Evaluate and save a moving average of the weights, of which each step keeps this share; 0: none",
           {.check = number_between(0, 0.999999), .kept = Kept::fixed, .kept_later = true});
+    field("precision", &O::precision,
+          "What products are computed in while training: f32; bf16, or f16 with a loss that is scaled, while "
+          "parameters stay f32",
+          {.check = one_of({"f32", "bf16", "f16"}), .kept = Kept::fixed, .kept_later = true});
     field("accumulate", &O::accumulate, "Batches whose gradients are added up for one step",
           {.check = whole_number(1, 1 << 16), .kept = Kept::fixed, .kept_later = true});
   }

@@ -26,8 +26,9 @@ void announce(const TrainingRun& run) {
   fmt::print("{}: {} parameters, on {} ({} threads)\n", o.model, with_commas(run.parameters),
              to_string(run.device), num_threads());
   fmt::print("{}: {}\n", o.data, run.task.sizes());
-  fmt::print("{} epoch{}, batch {}, {}, learning rate {} {}, seed {}\n", o.epochs, o.epochs == 1 ? "" : "s",
-             o.batch_size, o.optimizer, o.learning_rate, o.schedule, o.seed);
+  fmt::print("{} epoch{}, batch {}, {}, learning rate {} {}, seed {}{}\n", o.epochs, o.epochs == 1 ? "" : "s",
+             o.batch_size, o.optimizer, o.learning_rate, o.schedule, o.seed,
+             o.precision == "f32" ? "" : ", products in " + o.precision);
   fmt::print("run folder {}\n", run.folder);
   std::fflush(stdout);
 }
@@ -48,6 +49,7 @@ Json json_of(const TrainingRun& run, const FitResult& result, double seconds) {
                  {"epochs", o.epochs},
                  {"batch_size", o.batch_size},
                  {"seed", o.seed},
+                 {"precision", o.precision},
                  {"train_seconds", result.train_seconds},
                  {"total_seconds", seconds},
                  {"parameters", run.parameters},

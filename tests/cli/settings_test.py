@@ -15,7 +15,7 @@ from program import TrainingTest, last_json
 CHOSEN = {
     "epochs": 2, "batch_size": 16, "optimizer": "momentum", "learning_rate": 0.02, "schedule": "one-cycle", "warm_up": 0.5, "normalize": True,
     "warm_up_steps": 2, "milestones": [3, 5], "gamma": 0.25, "patience": 2,
-    "weight_decay": "0.01", "decay_matrices_only": True, "clip_norm": 0.5, "ema": 0.75, "accumulate": 2,
+    "weight_decay": "0.01", "decay_matrices_only": True, "clip_norm": 0.5, "ema": 0.75, "accumulate": 2, "precision": "bf16",
     "seed": 7, "limit_batches": 3, "steps": 5, "validation": 0.25, "test": "last", "engine": "own", "variant": ["matmul=loop", "relu=loop"],
     "threads": 1, "deterministic": True, "eager": True, "keep_subnormals": True, "device": "cpu", "preset": "baseline",
     "augment": "flip,mixup:0.4", "label_smoothing": 0.1, "loader_threads": "1", "early_stop": 3, "tensorboard": True, "no_plots": True, "checkpoint_every": "2",

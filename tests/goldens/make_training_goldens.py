@@ -7,7 +7,9 @@ Two parameters with the gradients 4·signed(6000, [3, 67]) and 4·signed(6001, [
 the norm that is returned and the gradients' measures (numbers_by_hash.py) afterwards. "average" holds the measures of the moving
 averages after each of five updates: the parameters are at first signed(6100, …) and signed(6101, …), before update t = 1..5
 signed(6100 + 2t, …) and signed(6101 + 2t, …). "muon" holds the measures of signed(6200, shape) after each of three steps of
-torch.optim.Muon with the gradients signed(6201 + t, shape), t = 0..2.
+torch.optim.Muon with the gradients signed(6201 + t, shape), t = 0..2. "loss_scaler", in float32, is torch.amp.GradScaler
+with Adam: the parameter is signed(6300, [3, 67]), the loss of step t Σ parameter·signed(6301 + t, [3, 67]), where one element is
+infinite or NaN at the steps of PLANTED; after each the factor, the good steps since it changed and the parameter's measures.
 """
 
 import unittest.mock
@@ -76,8 +78,30 @@ MUON = [
 ]
 
 
+PLANTED = {2: float("inf"), 3: float("nan"), 9: float("-inf")}
+SCALER = {"initial": 1024.0, "growth": 2.0, "backoff": 0.5, "interval": 3}
+
+
+def loss_scaler():
+    parameter = torch.nn.Parameter(signed(6300, (3, 67)))
+    optimizer, history = torch.optim.Adam([parameter], lr=0.01), []
+    scaler = torch.amp.GradScaler("cpu", SCALER["initial"], SCALER["growth"], SCALER["backoff"], SCALER["interval"])
+    for step in range(12):
+        optimizer.zero_grad()
+        slope = signed(6301 + step, (3, 67))
+        slope[1, 5] = PLANTED.get(step, slope[1, 5])
+        scaler.scale((parameter * slope).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        state = scaler.state_dict()
+        history.append({"factor": state["scale"], "good_steps": state["_growth_tracker"], "parameter": measures(parameter)})
+    planted = [[step, str(value)] for step, value in PLANTED.items()]
+    return {"options": SCALER, "rate": 0.01, "planted": planted, "steps": history}
+
+
 if __name__ == "__main__":
     goldens = {"clip_norm": [clipped(torch.nn.utils.clip_grad_norm_, bound) for bound in BOUNDS],
                "clip_values": [clipped(torch.nn.utils.clip_grad_value_, bound) for bound in BOUNDS],
-               "average": averages(), "muon": [muon(*case) for case in MUON]}
+               "average": averages(), "muon": [muon(*case) for case in MUON],
+               "loss_scaler": loss_scaler()}
     Path(__file__).with_name("training.json").write_text(to_text(goldens) + "\n", encoding="utf-8")

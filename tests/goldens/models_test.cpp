@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tests/goldens/golden_files.h"
+#include "tests/goldens/golden_models.h"
 #include "treadle/compile/compile.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/models/model.h"
@@ -12,19 +13,6 @@
 
 namespace treadle::goldens {
 namespace {
-
-/// The bound of a weight, and of any parameter of several axes, follows from the elements of a row; others
-/// have that of the parameter before.
-void fill_parameters(Module& model) {
-  uint32_t number = 0;
-  float bound = 0;
-  NoGrad no_grad;
-  for (auto& [name, parameter] : model.named_parameters()) {
-    if (name.ends_with("weight") || parameter.rank() > 1)
-      bound = float(1 / std::sqrt(double(parameter.numel() / parameter.size(0))));
-    copy_into(parameter, signed_tensor(100 + number++, parameter.shape(), bound));
-  }
-}
 
 Tensor classes_of(uint32_t seed, const Shape& shape, int64_t classes) {
   return reshape(label_tensor(seed, shape.numel(), classes), shape);

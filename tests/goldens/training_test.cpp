@@ -1,8 +1,16 @@
 /// What is done to gradients and weights beside the optimiser's step, as training.json holds it.
+#include <cmath>
+
 #include "tests/goldens/golden_files.h"
+#include "treadle/compile/compile.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/views.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
+#include "treadle/optim/adam/adam.h"
 #include "treadle/optim/clip_gradients.h"
+#include "treadle/optim/loss_scaler.h"
 #include "treadle/optim/muon/muon.h"
 #include "treadle/optim/weight_average.h"
 
@@ -100,6 +108,48 @@ TEST(Muon, EqualsPyTorch) {
         expect_tensor(p, record["steps"][t], record["options"].dump());
       }
     }
+}
+
+/// Each element of a slope, one of which may be no number.
+Tensor planted_slope(const Json& golden, uint32_t step) {
+  Tensor slope = signed_tensor(6301 + step, {3, 67});
+  for (const Json& place : golden["planted"])
+    if (place[0] == step) {
+      const std::string value = place[1];
+      const float planted = value == "nan" ? NAN : value == "inf" ? INFINITY : -INFINITY;
+      copy_into(slice(slice(slope, 0, 1, 2), 1, 5, 6), Tensor::from(std::vector<float>{planted}, {1, 1}));
+    }
+  return slope;
+}
+
+/// Factors, counts and parameters, of steps that run eagerly and of one program's replays.
+TEST(LossScaler, EqualsPyTorch) {
+  const Json& golden = contents("training")["loss_scaler"];
+  const Json& o = golden["options"];
+  for (bool compiled : {false, true}) {
+    Tensor p = signed_tensor(6300, {3, 67}).set_requires_grad();
+    Adam optimizer({{"p", p}}, golden["rate"]);
+    LossScaler scaler({o["initial"], o["growth"], o["backoff"], o["interval"]});
+    auto train = [&](const Tensor& slope) {
+      optimizer.zero_grad();
+      const Tensor loss = sum(p * slope);
+      scaler.scale(loss).backward();
+      scaler.step(optimizer);
+      scaler.update();
+      return loss;
+    };
+    auto program = compile([&](Tensor slope) { return train(slope); });
+    for (uint32_t t = 0; t < golden["steps"].size(); ++t) {
+      const Json& record = golden["steps"][t];
+      const Tensor slope = planted_slope(golden, t);
+      compiled ? program(slope) : train(slope);
+      EXPECT_EQ(scaler.factor(), record["factor"]) << "step " << t << ", compiled: " << compiled;
+      EXPECT_EQ(scaler.good_steps(), record["good_steps"]) << "step " << t << ", compiled: " << compiled;
+      expect_tensor(p, record["parameter"], fmt::format("step {}, compiled: {}", t, compiled));
+    }
+    EXPECT_EQ(scaler.skipped_steps(), int64_t(golden["planted"].size()));
+    EXPECT_EQ(optimizer.step_count(), int64_t(golden["steps"].size() - golden["planted"].size()));
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/recording.h"
 #include "treadle/ops/layout/copy.h"
+#include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle {
 
@@ -189,8 +190,21 @@ std::vector<size_t> parameters_of(const Batches& batches) {
 void Optimizer::step() {
   const NoGrad no_grad;
   const Autocast no_autocast(DType::f32);  // rules may be ops
-  if (Recording* current = recording()) return record(*current);
-  step_eagerly();
+  Recording* current = recording();
+  current ? void(record(*current, {})) : step_eagerly();
+}
+
+std::function<void()> Optimizer::step_where(const Tensor& proceeds) {
+  require<DTypeError>(proceeds.defined() && proceeds.dtype() == DType::boolean,
+                      "step_where: what says whether to step is {}, not bool",
+                      proceeds.defined() ? name_of(proceeds.dtype()) : "undefined");
+  require<ShapeError>(proceeds.rank() == 0, "step_where: what says whether to step has shape {}, not []",
+                      proceeds.shape());
+  const NoGrad no_grad;
+  const Autocast no_autocast(DType::f32);
+  if (Recording* current = recording()) return record(*current, proceeds);
+  if (proceeds.item() != 0) step_eagerly();
+  return {};
 }
 
 void Optimizer::step_eagerly() {
@@ -218,7 +232,7 @@ Optimizer::Counts& Optimizer::counts_in(const Recording& recording) {
 
 /// Parameters that have been updated equally often share a number; another program serves calls that find
 /// them apart.
-void Optimizer::record(Recording& recording) {
+std::function<void()> Optimizer::record(Recording& recording, const Tensor& proceeds) {
   Counts& counts = counts_in(recording);
   const auto all = batches(counts);
   const auto parameters = parameters_of(all);
@@ -226,14 +240,40 @@ void Optimizer::record(Recording& recording) {
   std::function<int64_t()> partition = [numbers = numbers_] { return numbers->partition(); };
   recording.depends_on(life_, "the optimizer " + name(), keeps() ? std::move(partition) : nullptr);
   auto before = std::make_shared<double>();
+  const std::function<void()> take_back = [numbers = numbers_, before, parameters] {
+    numbers->take_back(*before, parameters);
+  };
   recording.before_replay(
-      [numbers = numbers_, before, parameters] { *before = numbers->begin_step(parameters); },
-      [numbers = numbers_, before, parameters] { numbers->take_back(*before, parameters); },
+      [numbers = numbers_, before, parameters] { *before = numbers->begin_step(parameters); }, take_back,
       fmt::format("a step of {} for {} parameters", name(), parameters.size()));
-  record_batches(recording, all);
+  record_batches(recording, all, proceeds);
+  return take_back;
 }
 
-void Optimizer::record_batches(Recording& recording, const std::vector<Batch>& batches) {
+namespace {
+
+/// Puts back, where `proceeds` is false, what tensors held when this was made. Any rule is served so, at the
+/// price of three passes over what it updates.
+class TakenBack {
+ public:
+  TakenBack(const Tensor& proceeds, const std::vector<Tensor>& operands, size_t in_group)
+      : proceeds_(proceeds) {
+    for (size_t i = 0; proceeds.defined() && i < operands.size(); ++i)
+      if (i % in_group != 1) tensors_.emplace_back(operands[i], clone(operands[i]));  // 1: the gradient
+  }
+  void operator()() const {
+    for (const auto& [tensor, before] : tensors_) copy_into(tensor, where(proceeds_, tensor, before));
+  }
+
+ private:
+  Tensor proceeds_;
+  std::vector<std::pair<Tensor, Tensor>> tensors_;
+};
+
+}  // namespace
+
+void Optimizer::record_batches(Recording& recording, const std::vector<Batch>& batches,
+                               const Tensor& proceeds) {
   for (const Batch& batch : batches) {
     const size_t first = batch.parameters[0];
     const Group& group = groups_[batch.group];
@@ -241,8 +281,10 @@ void Optimizer::record_batches(Recording& recording, const std::vector<Batch>& b
       values[0] = numbers->learning_rate * factor;
       values[1] = double(numbers->updates[first]);
     };
+    const TakenBack take_back(proceeds, batch.operands, 2 + group.rule->slots().size());
     group.rule->update(recording.changing_numbers(2, batch.device, write), {.learning_rate = 0, .step = 1},
                        batch.operands);
+    take_back();
   }
 }
 

@@ -1,6 +1,7 @@
 /// Optimizer: updates named parameters from their gradients, and can save and restore its state.
 #pragma once  // public
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,6 +33,11 @@ class TREADLE_API Optimizer {
   /// One update of every parameter that has a gradient. A step that fails before it has updated anything is
   /// not counted.
   void step();
+  /// The same where `proceeds` is true: bool, of rank 0, on the parameters' device. Else parameters, what is
+  /// kept of them, counts and learning rate stay as they were. A recorded step cannot know that before a
+  /// replay: each replay counts it, and whoever reads afterwards that `proceeds` was false calls the function
+  /// that is returned, before the next replay. It is empty for an eager step. Throws DTypeError, ShapeError.
+  std::function<void()> step_where(const Tensor& proceeds);
   /// Of all groups.
   std::vector<Tensor> parameters() const;
   /// Drops all gradients.
@@ -99,8 +105,8 @@ class TREADLE_API Optimizer {
   std::vector<Batch> batches(const Counts& updates) const;
   Batch& batch_for(const Parameter& parameter, int64_t updates, std::vector<Batch>& batches) const;
   void step_eagerly();
-  void record(Recording& recording);
-  void record_batches(Recording& recording, const std::vector<Batch>& batches);
+  std::function<void()> record(Recording& recording, const Tensor& proceeds);
+  void record_batches(Recording& recording, const std::vector<Batch>& batches, const Tensor& proceeds);
   Counts& counts_in(const Recording& recording);
 
   std::vector<Group> groups_;

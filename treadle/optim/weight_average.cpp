@@ -17,12 +17,13 @@ WeightAverage::WeightAverage(const Module& model, double decay)
   for (const auto& [name, value] : values_) shadows_.push_back({name, clone(value.detach())});
 }
 
-void WeightAverage::update() {
+void WeightAverage::update(const Tensor& proceeds) {
   NoGrad no_grad;
   for (size_t i = 0; i < values_.size(); ++i) {
     const Tensor shadow = shadows_[i].tensor, value = values_[i].tensor.detach();
     const bool averages = is_floating(value.dtype());
-    copy_into(shadow, averages ? shadow + (value - shadow) * (1 - decay_) : value);
+    const Tensor next = averages ? shadow + (value - shadow) * (1 - decay_) : value;
+    copy_into(shadow, proceeds.defined() ? where(proceeds, next, shadow) : next);
   }
 }
 

@@ -16,8 +16,9 @@ class TREADLE_API WeightAverage {
   /// Of the model's parameters and buffers. Throws ValueError unless 0 <= decay < 1.
   WeightAverage(const Module& model, double decay);
 
-  /// Once after each step of the optimizer.
-  void update();
+  /// Once after each step of the optimizer. Where `proceeds`, a bool of rank 0, is given and false, the
+  /// average stays as it was.
+  void update(const Tensor& proceeds = {});
 
   /// Exchanges shadows and values: to evaluate the average, and again to train on.
   void swap();

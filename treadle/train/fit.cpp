@@ -24,6 +24,15 @@ double median(std::vector<double> values) {
 
 /// In a checkpoint of a run with an average, before the names of the weights that are trained.
 constexpr std::string_view kTrained = "trained.";
+/// Before the names of the loss scaler's state.
+constexpr std::string_view kScaler = "loss_scaler.";
+
+std::vector<NamedTensor> with_prefix(const std::vector<NamedTensor>& state, std::string_view prefix) {
+  std::vector<NamedTensor> found;
+  for (const auto& [name, tensor] : state)
+    if (name.starts_with(prefix)) found.push_back({name.substr(prefix.size()), tensor});
+  return found;
+}
 
 /// A sampler's batches by Examples::batch().
 class PlainStream final : public BatchStream {
@@ -74,13 +83,14 @@ class Loop {
       sampler_.restore(from.sampler);
       schedule_.set_kept(from.progress.schedule);
       if (average_) restore_average(from.optimizer_state);
+      if (options_.scaler) options_.scaler->load_state(with_prefix(from.optimizer_state, kScaler));
     } catch (const std::exception& error) {
       throw FormatError(fmt::format("the checkpoint to resume does not fit: {}", error.what()));
     }
     default_generator() = from.random;
     result_.epochs_done = from.epoch;
     result_.steps_done = from.step;
-    if (from.step > 0) task_.optimizer.set_learning_rate(schedule_.at(from.step - 1));
+    if (taken_steps() > 0) task_.optimizer.set_learning_rate(schedule_.at(taken_steps() - 1));
     step_in_epoch_ = from.step - from.epoch * steps_in_epoch_;
     if (out_of_steps()) step_in_epoch_ = std::max<int64_t>(step_in_epoch_, 0);  // the last epoch was cut
     require<FormatError>(from.epoch >= 0 && step_in_epoch_ >= 0 && step_in_epoch_ <= steps_in_epoch_,
@@ -91,10 +101,7 @@ class Loop {
 
   /// The file's parameters are the average; the weights that are trained stand beside the optimizer's state.
   void restore_average(const std::vector<NamedTensor>& state) {
-    std::vector<NamedTensor> trained;
-    for (const auto& [name, tensor] : state)
-      if (name.starts_with(kTrained)) trained.push_back({name.substr(kTrained.size()), tensor});
-    average_->load_shadows(trained);
+    average_->load_shadows(with_prefix(state, kTrained));
     average_->swap();
   }
 
@@ -123,6 +130,11 @@ class Loop {
   }
 
   bool validates() const { return task_.validate != nullptr; }
+
+  /// Those that the scaler has not left out.
+  int64_t taken_steps() const {
+    return result_.steps_done - (options_.scaler ? options_.scaler->skipped_steps() : 0);
+  }
 
   bool out_of_steps() const { return options_.max_steps > 0 && result_.steps_done >= options_.max_steps; }
   bool finished() const {
@@ -160,7 +172,7 @@ class Loop {
     if (!batches_) batches_ = task_.examples.batches(sampler_);
     const auto count = int64_t(sampler_.next().size());
     const std::vector<Tensor> batch = batches_->next();
-    task_.optimizer.set_learning_rate(schedule_.at(result_.steps_done));
+    task_.optimizer.set_learning_rate(schedule_.at(taken_steps()));
     Tensor loss;
     step_.call(batch, {&loss, 1});
     double value = loss.item();
@@ -277,6 +289,9 @@ class Loop {
     if (average_)
       for (const auto& [name, trained] : average_->shadows())
         checkpoint.optimizer_state.push_back({std::string(kTrained) + name, trained});
+    if (options_.scaler)
+      for (const auto& [name, value] : options_.scaler->state())
+        checkpoint.optimizer_state.push_back({std::string(kScaler) + name, value});
     checkpoint.sampler = sampler_.state();
     checkpoint.random = default_generator();
     checkpoint.progress = progress_;

@@ -11,6 +11,7 @@
 
 #include "treadle/data/batches.h"
 #include "treadle/nn/module.h"
+#include "treadle/optim/loss_scaler.h"
 #include "treadle/optim/optimizer.h"
 #include "treadle/optim/schedule.h"
 #include "treadle/optim/weight_average.h"
@@ -76,6 +77,9 @@ struct FitOptions {
   /// The average that the step updates: evaluated, saved and at the end left in the model in place of the
   /// weights. It must outlive the call.
   WeightAverage* average = nullptr;
+  /// The scaler that the step uses: saved and restored, and steps that it leaves out are none for the
+  /// schedule. It must outlive the call.
+  LossScaler* scaler = nullptr;
   /// Where checkpoints and metrics go; null: nothing is saved. It must outlive the call.
   RunFolder* folder = nullptr;
   /// Model name and the like: what checkpoints say besides the state.

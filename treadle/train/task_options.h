@@ -8,7 +8,7 @@ namespace treadle {
 
 struct TaskOptions : FitOptions {
   Device device = kCpu;
-  StepOptions step;  ///< its average is that of the options
+  StepOptions step;  ///< its average and scaler are those of the options
 };
 
 }  // namespace treadle

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "treadle/optim/loss_scaler.h"
 #include "treadle/optim/optimizer.h"
 #include "treadle/optim/weight_average.h"
 
@@ -17,10 +18,14 @@ struct StepOptions {
   int64_t parts = 1;
   double clip_norm = 0;              ///< bound of the gradients' norm, see clip_gradients.h; 0: none
   WeightAverage* average = nullptr;  ///< updated after the step; must outlive it
+  DType precision = DType::f32;      ///< of the loss: bf16 or f16 under Autocast
+  /// Scales the loss; clipping sees unscaled gradients. What it leaves out changes the average neither. It
+  /// must outlive the step. f16 needs one.
+  LossScaler* scaler = nullptr;
 };
 
 /// Drops gradients, takes those of loss(batch), the mean over examples, and updates. Gives the loss. Throws
-/// ValueError for less than one part.
+/// ValueError for less than one part, DTypeError for a precision that Autocast does not have.
 TREADLE_API std::function<Tensor(std::span<const Tensor>)> training_step(
     Optimizer& optimizer, std::function<Tensor(std::span<const Tensor> batch)> loss,
     const StepOptions& options = {});

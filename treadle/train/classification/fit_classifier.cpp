@@ -96,7 +96,7 @@ FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& sc
   Evaluator evaluator(model);
   LabelledImages images(data.train, options);
   StepOptions step = options.step;
-  step.average = options.average;
+  step.average = options.average, step.scaler = options.scaler;
   FitTask task = task_of_classifier(model, optimizer, schedule, images, step, options.label_smoothing);
   if (data.validation.size() > 0) task.validate = measure_on(data.validation, evaluator, options);
   task.test = measure_on(data.test, evaluator, options);

@@ -33,7 +33,7 @@ FitResult fit_language_model(Module& model, Optimizer& optimizer, const Schedule
   TextEvaluator evaluator(model);
   TextWindows windows(text.train, text.block, options.seed, options.device);
   TaskOptions own = options;
-  own.step.average = options.average;
+  own.step.average = options.average, own.step.scaler = options.scaler;
   FitTask task = task_of_language(model, optimizer, schedule, windows, own.step);
   if (!text.validation.empty()) task.validate = measure_on(text.validation, text.block, evaluator, own);
   task.test = measure_on(text.test, text.block, evaluator, own);
