@@ -8,6 +8,7 @@
 #include "tests/random_tensor.h"
 #include "treadle/compile/compile.h"
 #include "treadle/nn/batch_norm.h"
+#include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/fill/fill.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
@@ -138,6 +139,56 @@ TEST(BatchNormFusion, OthersAreFusedBesideOneThatDoesNotFit) {
   expect_same(compiled, run(body, {2, 1}, false));
   for (const char* fused : {"relu", "relu_gradient"}) EXPECT_EQ(count(compiled, fused), 0) << fused;
   EXPECT_EQ(compiled.fusions, std::vector<std::string>{"batch_norm + relu → batch_norm"});
+}
+
+/// Gradients of what a layer normalises and of a bias before it, after body(layer, x, bias).
+struct BiasOutcome {
+  std::vector<float> x, bias;
+  std::vector<std::string> fusions;
+};
+
+BiasOutcome run_with_bias(const Body& body, const Shape& bias_shape, bool compiled) {
+  BatchNorm2d layer(3);
+  Tensor x = random_tensor({4, 3, 2, 5}, 1), bias = random_tensor(bias_shape, 2);
+  const Tensor probe = random_tensor(x.shape(), 3);
+  x.set_requires_grad(), bias.set_requires_grad();
+  auto step = [&](std::span<const Tensor>) {
+    const Tensor y = body(layer, x, bias);
+    sum(y * probe).backward();
+    return std::vector{y};
+  };
+  CompiledFunction function(step, kDeclared);
+  compiled ? function({}) : step({});
+  BiasOutcome outcome{x.grad().to_vector<float>(), bias.grad().to_vector<float>(), {}};
+  if (compiled) outcome.fusions = function.programs().back().program->fusions;
+  return outcome;
+}
+
+const char* const kWithSum = "batch_norm_gradient + sum → batch_norm_gradient";
+
+/// The sum is 0 but for roundings: one for each of 40 elements of at most 4, whose own are as many.
+TEST(BatchNormFusion, SumForABiasBefore) {
+  const Tensor w = random_tensor({3, 3, 1, 1}, 4);
+  const Body bodies[] = {
+      [&](BatchNorm2d& layer, const Tensor& x, const Tensor& b) { return layer(conv2d(x, w, b)); },
+      [&](BatchNorm2d& layer, const Tensor& x, const Tensor& b) { return relu(layer(conv2d(x, w, b)) + x); }};
+  for (const Body& body : bodies) {
+    const BiasOutcome compiled = run_with_bias(body, {3}, true), eager = run_with_bias(body, {3}, false);
+    EXPECT_EQ(std::count(compiled.fusions.begin(), compiled.fusions.end(), kWithSum), 1);
+    EXPECT_EQ(compiled.x, eager.x);
+    ASSERT_EQ(compiled.bias.size(), 3u);
+    for (size_t c = 0; c < 3; ++c) EXPECT_NEAR(compiled.bias[c], eager.bias[c], 2 * 40 * 40 * 4 * 0x1p-24);
+  }
+}
+
+TEST(BatchNormFusion, NoOtherSums) {
+  const Body body = [](BatchNorm2d& layer, const Tensor& x, const Tensor& b) { return layer(x + b); };
+  for (const Shape& shape : {Shape{2, 5}, Shape{3, 1, 1}, Shape{4, 1, 1, 1}}) {
+    const BiasOutcome compiled = run_with_bias(body, shape, true), eager = run_with_bias(body, shape, false);
+    EXPECT_EQ(std::count(compiled.fusions.begin(), compiled.fusions.end(), kWithSum), 0);
+    EXPECT_EQ(compiled.x, eager.x);
+    EXPECT_EQ(compiled.bias, eager.bias);
+  }
 }
 
 /// What is added is written between the normalisation and the sum: the sum reads it as it is then.

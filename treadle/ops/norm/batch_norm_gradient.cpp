@@ -38,7 +38,14 @@ void require_like_x(Specs inputs, size_t i, const char* name) {
                         inputs[i].shape, inputs[kX].shape);
 }
 
-/// dx, dw, db, and dz where it is no more than dy.
+/// Where dz and Σ dx are among the outputs; 0: they are not.
+struct Places {
+  Places(const BatchNormGradientOptions& options, bool relu)
+      : dz(options.residual && relu ? 3 : 0), sum(options.sum ? dz ? 4 : 3 : 0) {}
+  int dz, sum;
+};
+
+/// dx, dw, db; dz where it is more than dy; Σ dx.
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   const auto& options = attributes.as<BatchNormGradientOptions>();
   require_epsilon(kName, options.epsilon);
@@ -52,8 +59,11 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   require_like_x(inputs, kY, "y");
   const TensorSpec dx = pointwise_output(kName, inputs.subspan(kX, 1), x.dtype),
                    dw = TensorSpec::of({x.shape[1]}, x.dtype);
-  if (options.residual && has(inputs, kY)) return {dx, dw, dw, dx};
-  return {dx, dw, dw};
+  std::vector<TensorSpec> outputs{dx, dw, dw};
+  const Places places(options, has(inputs, kY));
+  if (places.dz) outputs.push_back(dx);
+  if (places.sum) outputs.push_back(dw);
+  return outputs;
 }
 
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
@@ -73,8 +83,14 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
     const double centred = dz.values[i] - db.values[c] / count - dx.values[i] * dw.values[c] / count;
     dx.values[i] = centred / deviation(c) * value_of(inputs, kW, c, 1);
   });
-  if (options.residual && relu) return {dx, dw, db, dz};
-  return {dx, dw, db};
+  std::vector<ReferenceTensor> outputs{dx, dw, db};
+  const Places places(options, relu);
+  if (places.dz) outputs.push_back(dz);
+  if (places.sum) {
+    outputs.push_back(ReferenceTensor::zeros({x.shape[1]}));
+    for_each_element(x.shape, [&](size_t i, size_t c) { outputs.back().values[c] += dx.values[i]; });
+  }
+  return outputs;
 }
 
 /// As the reference, of the operands' wide_dtype().
@@ -93,7 +109,9 @@ std::vector<Tensor> formula(const std::vector<Tensor>& operands, const Tensor& y
   Tensor dx = (dz - n * along(dw * share) - along(db * share)) / deviation;
   if (operands[kW].defined()) dx = dx * along(wide(operands[kW]));
   std::vector<Tensor> results{cast(dx, dtype), cast(dw, dtype), cast(db, dtype)};
-  if (options.residual && y.defined()) results.push_back(cast(dz, dtype));
+  const Places places(options, y.defined());
+  if (places.dz) results.push_back(cast(dz, dtype));
+  if (places.sum) results.push_back(cast(sum(dx, axes), dtype));
   return results;
 }
 
@@ -111,10 +129,10 @@ void compose(const Composition& call) {
   const ChannelSteps steps(call, x.shape, call.input(kMean).dtype);
   const TensorView dx = steps.exact_target(call.output(0)), dw = steps.exact_target(call.output(1)),
                    db = steps.exact_target(call.output(2));
+  const Places places(options, call.has_input(kY));
   TensorView dz = steps.exact(kDy);
   if (call.has_input(kY)) {
-    const TensorView open =
-        call.outputs().size() > 3 ? steps.exact_target(call.output(3)) : steps.scratch_like(dx);
+    const TensorView open = places.dz ? steps.exact_target(call.output(places.dz)) : steps.scratch_like(dx);
     call.run(relu_gradient_op(), {steps.exact(kY), dz}, {open});
     dz = open;
   }
@@ -136,10 +154,15 @@ void compose(const Composition& call) {
     call.run(div_op(), {dx, steps.along(deviation)}, {dx});
     if (call.has_input(kW)) call.run(mul_op(), {dx, steps.along(steps.exact(kW))}, {dx});
   }
+  if (places.sum) {
+    const TensorView of_channels = steps.exact_target(call.output(places.sum));
+    steps.sum(dx, of_channels);
+    steps.deliver(of_channels, call.output(places.sum));
+  }
   steps.deliver(dx, call.output(0));
   steps.deliver(dw, call.output(1));
   steps.deliver(db, call.output(2));
-  if (call.outputs().size() > 3) steps.deliver(dz, call.output(3));
+  if (places.dz) steps.deliver(dz, call.output(places.dz));
 }
 
 /// f32 beside half types: by number of the dtype.
@@ -174,6 +197,15 @@ std::vector<TestCase> cases() {
   residual.label = "gradient of the residual";
   residual.attributes = Attributes::of(BatchNormGradientOptions{1e-5, true});
   all.push_back(residual);
+  for (const size_t i : {0u, 1u, 4u, 6u}) {
+    TestCase sum = all[i];
+    sum.attributes = Attributes::of(BatchNormGradientOptions{1e-5, i == 6, true});
+    all.push_back(sum);
+  }
+  all.push_back(list.one("sums over few rows in several parts", {6, 3000}, {}, TestLayout::contiguous));
+  all.back().attributes = Attributes::of(BatchNormGradientOptions{1e-5, false, true});
+  const char* const labels[] = {"sum", "sum, ReLU", "sum, channels_last", "sum, dz, channels_last"};
+  for (size_t i = 0; i < std::size(labels); ++i) all[all.size() - 5 + i].label = labels[i];
   return all;
 }
 
@@ -195,11 +227,16 @@ std::vector<RefusedCall> refused_calls() {
 }
 
 /// With operands of up to 2, |x - mean| ≤ 3 and σ ≥ 1, what is added up to an element of dx stays below 2·(2
-/// + 2 + 3·6), to one of dw below 6·M and of db below 2·M: so many times an operand's largest.
-ErrorModel error(Specs inputs, const Attributes&) {
+/// + 2 + 3·6), to one of dw below 6·M and of db below 2·M: so many times an operand's largest. A sum of dx
+/// may be off by what its M elements are off by, and by M roundings of M times 44.
+ErrorModel error(Specs inputs, const Attributes& attributes) {
   const Shape& x = inputs[kX].shape;
   const double M = x.rank() < 2 ? 0 : double(x[0] * places_of(x)), roundings = M + 8;
-  return {ErrorModel::largest_input, 22 * roundings, {3 * M * roundings, M * roundings, 2}};
+  ErrorModel model{ErrorModel::largest_input, 22 * roundings, {3 * M * roundings, M * roundings}};
+  const Places places(attributes.as<BatchNormGradientOptions>(), has(inputs, kY));
+  if (places.dz) model.further_terms.push_back(2);
+  if (places.sum) model.further_terms.push_back(44 * M * roundings);
+  return model;
 }
 
 std::vector<BenchCase> bench_cases(DeviceKind device) {
@@ -217,37 +254,42 @@ std::vector<BenchCase> bench_cases(DeviceKind device) {
 namespace ops {
 
 void register_batch_norm_gradient(Registry& registry) {
-  registry.add(
-      {.name = kName,
-       .summary = "dx, dw, db of batch_norm from dy, x, mean, variance, w and y, and dz for the residual",
-       .options = &schema_of<BatchNormGradientOptions>(),
-       .dtype_operand = kX,
-       .optional = {kW, kY},
-       .infer = infer,
-       .reference = reference,
-       .gradient = gradient,
-       .saves = {{Saved::input, kDy},
-                 {Saved::input, kX},
-                 {Saved::input, kMean},
-                 {Saved::input, kVariance},
-                 {Saved::input, kW},
-                 {Saved::input, kY}},
-       .compose = compose,
-       .cases = cases,
-       .refused_calls = refused_calls,
-       .error = error,
-       .operations = for_each_of_input(kX, 12),
-       .bench_cases = bench_cases});
+  registry.add({.name = kName,
+                .summary = "dx, dw, db of batch_norm from dy, x, mean, variance, w and y, and dz for the "
+                           "residual, the sum of dx",
+                .options = &schema_of<BatchNormGradientOptions>(),
+                .dtype_operand = kX,
+                .optional = {kW, kY},
+                .infer = infer,
+                .reference = reference,
+                .gradient = gradient,
+                .saves = {{Saved::input, kDy},
+                          {Saved::input, kX},
+                          {Saved::input, kMean},
+                          {Saved::input, kVariance},
+                          {Saved::input, kW},
+                          {Saved::input, kY}},
+                .compose = compose,
+                .cases = cases,
+                .refused_calls = refused_calls,
+                .error = error,
+                .operations = for_each_of_input(kX, 12),
+                .bench_cases = bench_cases});
 }
 
 }  // namespace ops
 
+const Op& batch_norm_gradient_op() {
+  static const Op& op = op_named(kName);
+  return op;
+}
+
 BatchNormGradients batch_norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& mean,
                                        const Tensor& variance, const Tensor& w, const Tensor& y,
                                        const BatchNormGradientOptions& options) {
-  static const Op& op = op_named(kName);
-  auto outputs = apply(op, {dy, x, mean, variance, w, y}, Attributes::of(options));
-  const Tensor dz = outputs.size() > 3 ? outputs[3] : options.residual ? dy : Tensor();
+  auto outputs = apply(batch_norm_gradient_op(), {dy, x, mean, variance, w, y}, Attributes::of(options));
+  const Places places(options, y.defined());
+  const Tensor dz = places.dz ? outputs[size_t(places.dz)] : options.residual ? dy : Tensor();
   return {outputs[0], outputs[1], outputs[2], dz};
 }
 

@@ -6,6 +6,8 @@
 
 namespace treadle {
 
+struct Op;
+
 struct BatchNormGradients {
   Tensor x, w, b, residual;
 };
@@ -14,8 +16,12 @@ struct BatchNormGradients {
 /// dz = dy where y > 0, n = (x - mean) / σ with σ = √(variance + ε), and over each channel's M elements
 /// dw = Σ dz·n, db = Σ dz, dx = (dz - db/M - n·dw/M) / σ · w. The residual's gradient is dz, where
 /// options.residual asks for it. w may be undefined (1).
+///
+/// Programs have the op make Σ dx over each channel, too, where x is a convolution with a bias: its gradient.
 BatchNormGradients batch_norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& mean,
                                        const Tensor& variance, const Tensor& w, const Tensor& y,
                                        const BatchNormGradientOptions& options);
+/// The op itself.
+const Op& batch_norm_gradient_op();
 
 }  // namespace treadle

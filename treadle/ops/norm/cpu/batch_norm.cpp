@@ -200,6 +200,30 @@ void find_gradient_sums(const Call& call, const Pieces& pieces, const cpu::Norma
   for (int64_t c = 0; c < C; ++c) dw[c] = float(products[c] / deviation[c]), db[c] = float(sums[c]);
 }
 
+/// Writes dx by pieces and adds up each of them, which is still in the cache, into a sum for each channel.
+template <class Write>
+void write_and_sum(const Call& call, const Pieces& pieces, const float* dx, Write write, float* sum) {
+  const int64_t C = pieces.channels();
+  float* const zeros = call.workspace<float>(C);
+  std::fill_n(zeros, C, 0.f);
+  double* const sums = call.workspace<double>(C);
+  std::fill_n(sums, C, 0.0);
+  reduce(
+      call, pieces,
+      [&](Range part, const PartSums& of_part) {
+        pieces.for_each(part, [&](const ChannelPiece& piece, int64_t first) {
+          write(piece, first);
+          std::fill_n(of_part.piece_first, C, 0.f);
+          cpu::add_distances(piece, dx + first, zeros, of_part.piece_first);
+          for (int64_t c = 0; c < C; ++c) of_part.first[c] += of_part.piece_first[c];
+        });
+      },
+      [&](Range, const PartSums& of_part) {
+        for (int64_t c = 0; c < C; ++c) sums[c] += of_part.first[c];
+      });
+  for (int64_t c = 0; c < C; ++c) sum[c] = float(sums[c]);
+}
+
 void run_gradient(const Call& call) {
   enum Operand { kDy, kX, kMean, kVariance, kW, kY };
   const Pieces pieces(call.input(kX));
@@ -208,7 +232,8 @@ void run_gradient(const Call& call) {
                                    data_or_null(call, kY), call.input(kMean).as<float>()};
   float *const deviation = call.workspace<float>(C), *const scale = call.workspace<float>(C),
                *const offset = call.workspace<float>(C), *const slope = call.workspace<float>(C);
-  const float epsilon = float(call.options<BatchNormGradientOptions>().epsilon);
+  const auto& options = call.options<BatchNormGradientOptions>();
+  const float epsilon = float(options.epsilon);
   for (int64_t c = 0; c < C; ++c) deviation[c] = std::sqrt(call.input(kVariance).as<float>()[c] + epsilon);
   find_gradient_sums(call, pieces, of, deviation);
   const float *const dw = call.output(1).as<float>(), *const db = call.output(2).as<float>();
@@ -217,12 +242,15 @@ void run_gradient(const Call& call) {
     offset[c] = db[c] / float(pieces.count());
     slope[c] = dw[c] / (deviation[c] * float(pieces.count()));
   }
-  float *const dx = call.output().as<float>(), *const dz = call.outputs.size() > 3
-                                                               ? call.output(3).as<float>()
-                                                               : nullptr;
-  pieces.for_all([&](const ChannelPiece& piece, int64_t first) {
+  float* const dx = call.output().as<float>();
+  float* const dz = options.residual && of.y ? call.output(3).as<float>() : nullptr;
+  auto write = [&](const ChannelPiece& piece, int64_t first) {
     cpu::write_gradient(piece, of.from(first), offset, slope, scale, dx + first, dz ? dz + first : nullptr);
-  });
+  };
+  if (options.sum)
+    write_and_sum(call, pieces, dx, write, call.output(dz ? 4 : 3).as<float>());
+  else
+    pieces.for_all(write);
 }
 
 /// Whether all operands are f32, those of x's shape lie as x does, and those by channel side by side.
