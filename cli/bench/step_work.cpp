@@ -8,8 +8,10 @@
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
+#include "treadle/graph/autocast.h"
 #include "treadle/graph/autograd.h"
-#include "treadle/train/classification/training_step.h"
+#include "treadle/train/classification/classifier_loss.h"
+#include "treadle/train/training_step.h"
 
 namespace treadle::cli {
 
@@ -26,10 +28,10 @@ StepWork::StepWork(const StepChoice& choice, Device device)
     : choice_(with_images(choice)),
       device_(device),
       data_(load_dataset(choice.data).train),
+      scaler_({}, device),
       sampler_(data_.size(), choice.batch, 0),
       step_([this](std::span<const Tensor> batch) {
-        const bool train = choice_.mode == "train";
-        return std::vector{train ? TrainingStep{*model_, *optimizer_}(batch[0], batch[1]) : infer(batch[0])};
+        return std::vector{choice_.mode == "train" ? train(batch) : infer(batch[0])};
       }) {
   if (choice.checkpoint.empty()) {
     model_ = make_model(choice.model, {data_.image_shape, int64_t(data_.classes.size())});
@@ -48,8 +50,16 @@ StepWork::StepWork(const StepChoice& choice, Device device)
 
 Batch StepWork::next_batch() { return make_batch(data_, sampler_.next(), normalization_, device_); }
 
+Tensor StepWork::train(std::span<const Tensor> batch) {
+  const DType precision = dtype_named(choice_.precision);
+  return training_step(
+      *optimizer_, classifier_loss(*model_),
+      {.precision = precision, .scaler = precision == DType::f16 ? &scaler_ : nullptr})(batch);
+}
+
 Tensor StepWork::infer(const Tensor& images) {
-  NoGrad no_grad;
+  const NoGrad no_grad;
+  const Autocast scope(dtype_named(choice_.precision));
   return (*model_)(images);
 }
 

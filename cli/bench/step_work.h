@@ -11,6 +11,7 @@
 #include "treadle/data/dataset.h"
 #include "treadle/models/model.h"
 #include "treadle/nn/module.h"
+#include "treadle/optim/loss_scaler.h"
 #include "treadle/optim/optimizer.h"
 #include "treadle/train/classification/evaluate.h"
 
@@ -18,7 +19,7 @@ namespace treadle::cli {
 
 struct StepChoice {
   std::string model = usual_model().name, mode = "train", optimizer = "sgd", data = dataset_names().front(),
-              checkpoint;
+              precision = "f32", checkpoint;
   int64_t batch = 32;
   double learning_rate = 1e-3;
 
@@ -30,6 +31,9 @@ struct StepChoice {
     field("optimizer", &O::optimizer, "Of training steps", {.check = one_of(known_optimizers())});
     field("learning_rate", &O::learning_rate, "Learning rate; small, so that the weights stay what they are",
           {.on_command_line = "--lr", .check = number_from(0)});
+    field("precision", &O::precision,
+          "What products are computed in, as `treadle train` has it; of inference, too",
+          {.check = one_of({"f32", "bf16", "f16"})});
     field("data", &O::data, "Data set");
     field("checkpoint", &O::checkpoint, "Start from the weights of this file or run folder");
   }
@@ -59,6 +63,7 @@ class StepWork {
   std::vector<double> density();
 
  private:
+  Tensor train(std::span<const Tensor> batch);
   Tensor infer(const Tensor& images);
   Batch next_batch();
 
@@ -68,6 +73,7 @@ class StepWork {
   PixelNormalization normalization_;
   std::shared_ptr<Module> model_;
   std::unique_ptr<Optimizer> optimizer_;
+  LossScaler scaler_;
   BatchSampler sampler_;
   CompiledFunction step_;
   double loss_ = 0;

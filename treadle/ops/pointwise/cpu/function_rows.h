@@ -2,6 +2,7 @@
 /// vectorises.
 #pragma once
 
+#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -22,6 +23,26 @@ void run_row(const F& f, const T* const (&sources)[sizeof...(K)], Out* row, int6
   for (int64_t i = 0; i < count; ++i) row[i] = Out(f(C(sources[K][i])...));
 }
 
+/// One of two operands is the same number for the whole row: its stride is 0.
+template <class F, class T, class Out>
+void run_row_with_number(const F& f, const T* a, const T* b, int64_t b_step, Out* row, int64_t count) {
+  using C = HostCompute<T>;
+  if (b_step == 0) {
+    const C number = b[0];
+    for (int64_t i = 0; i < count; ++i) row[i] = Out(f(C(a[i]), number));
+  } else {
+    const C number = a[0];
+    for (int64_t i = 0; i < count; ++i) row[i] = Out(f(number, C(b[i])));
+  }
+}
+
+/// Whether that is so, and the rest follows each other in memory.
+template <size_t N>
+bool has_number(const std::array<int64_t, N>& strides) {
+  if constexpr (N != 3) return false;
+  return strides[0] == 1 && strides[1] + strides[N - 1] == 1 && (strides[1] == 0 || strides[1] == 1);
+}
+
 template <class F, class T, class Out, size_t... K>
 void run_rows(const Call& call, const F& f, std::index_sequence<K...>) {
   constexpr int kOperands = sizeof...(K) + 1;
@@ -33,6 +54,8 @@ void run_rows(const Call& call, const F& f, std::index_sequence<K...>) {
     const T* sources[] = {inputs[K] + offsets[K + 1]...};
     if (strides[0] == 1 && ((strides[K + 1] == 1) && ...)) {
       run_row(f, sources, row, count, std::index_sequence<K...>{});
+    } else if (has_number(strides)) {
+      if constexpr (sizeof...(K) == 2) run_row_with_number(f, sources[0], sources[1], strides[2], row, count);
     } else {
       using C = HostCompute<T>;
       for (int64_t i = 0; i < count; ++i) row[i * strides[0]] = Out(f(C(sources[K][i * strides[K + 1]])...));

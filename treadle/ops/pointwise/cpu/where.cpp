@@ -1,4 +1,6 @@
 /// where() on the cpu device; the loops of functions are in function_rows.h.
+#include <algorithm>
+
 #include "treadle/graph/variant.h"
 #include "treadle/ops/pointwise/cpu/function_rows.h"
 #include "treadle/ops/strided_operands.h"
@@ -14,6 +16,14 @@ void run_where(const Call& call) {
     const bool* condition = call.input(0).as<bool>();
     const T *a = call.input(1).as<T>(), *b = call.input(2).as<T>();
     for_each_row(nest, function_rows::kElement, [&](const auto& o, const auto& s, int64_t count) {
+      if (s[1] == 0) {  // one condition for the whole row
+        const bool first = condition[o[1]];
+        const T* source = first ? a + o[2] : b + o[3];
+        const int64_t step = first ? s[2] : s[3];
+        if (step == 1 && s[0] == 1) return void(std::copy(source, source + count, y + o[0]));
+        for (int64_t i = 0; i < count; ++i) y[o[0] + i * s[0]] = source[i * step];
+        return;
+      }
       for (int64_t i = 0; i < count; ++i)
         y[o[0] + i * s[0]] = condition[o[1] + i * s[1]] ? a[o[2] + i * s[2]] : b[o[3] + i * s[3]];
     });
