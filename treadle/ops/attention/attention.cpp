@@ -7,6 +7,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/attention/attention_shapes.h"
 #include "treadle/ops/layout/convert.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/matrix/matmul.h"
@@ -19,16 +20,6 @@ namespace treadle {
 namespace {
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
-
-double scale_of(const AttentionOptions& options, const Shape& q) {
-  return options.scale == 0 ? 1 / std::sqrt(std::max(double(q[-1]), 1.0)) : options.scale;
-}
-
-/// A shape with other extents at its end.
-Shape ending_with(Shape shape, int64_t rows, int64_t columns) {
-  shape[-2] = rows, shape[-1] = columns;
-  return shape;
-}
 
 /// Throws unless q and `other` have the same axes before the last two.
 void require_same_batch(const char* name, const Shape& q, const Shape& other) {
@@ -89,7 +80,8 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
     for (int64_t j = 0; j < S; ++j) {
       double product = 0;
       for (int64_t e = 0; e < E; ++e) product += q.values[row * E + e] * k.values[(batch * S + j) * E + e];
-      scores[j] = options.causal && j > row % L ? kHidden : scores[j] + product * scale_of(options, q.shape);
+      scores[j] =
+          options.causal && j > row % L ? kHidden : scores[j] + product * attention_scale(options, q.shape);
     }
     softmax_row(scores, S);
     for (int64_t j = 0; j < S; ++j)
@@ -102,7 +94,7 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
 std::vector<Tensor> gradient(const GradientContext& context) {
   auto transposed = [](const Tensor& x) { return transpose(x, -2, -1); };
   const Tensor dy = context.upstream(0), of_weights = context.upstream(1), p = context.output(1);
-  const double scale = scale_of(context.options<AttentionOptions>(), context.input_spec(0).shape);
+  const double scale = attention_scale(context.options<AttentionOptions>(), context.input_spec(0).shape);
   std::vector<Tensor> result(4);
   if (context.needs(2) && dy.defined()) result[2] = matmul(transposed(p), dy);
   if (!context.needs(0) && !context.needs(1) && !context.needs(3)) return result;
@@ -113,12 +105,6 @@ std::vector<Tensor> gradient(const GradientContext& context) {
   if (context.needs(1)) result[1] = matmul(transposed(ds), context.input(0)) * scale;
   if (context.needs(3)) result[3] = sum_to(ds, context.input_spec(3).shape);
   return result;
-}
-
-TensorView transposed(TensorView view) {
-  std::swap(view.shape[-2], view.shape[-1]);
-  std::swap(view.strides[-2], view.strides[-1]);
-  return view;
 }
 
 /// -∞ for the keys behind each query.
@@ -145,8 +131,8 @@ void compose(const Composition& call) {
   };
   const TensorView q = call.scratch(call.input(0).shape, dtype), scores = call.scratch(weights.shape, dtype),
                    p = result(weights), exact = result(y);
-  call.run(mul_op(), {exactly(0), number(call, scale_of(options, q.shape), dtype)}, {q});
-  call.run(matmul_op(), {q, transposed(exactly(1))}, {scores});
+  call.run(mul_op(), {exactly(0), number(call, attention_scale(options, q.shape), dtype)}, {q});
+  call.run(matmul_op(), {q, matrices_transposed(exactly(1))}, {scores});
   if (call.has_input(3)) call.run(add_op(), {scores, exactly(3)}, {scores});
   if (options.causal) hide_later_keys(call, scores);
   call.run(softmax_op(), {scores}, {p}, along_rows);
@@ -203,6 +189,8 @@ std::vector<TestCase> cases() {
           not_differentiable(with_mask(one("mask of keys", {2, 3}, 5, 7, 4), {2, 1, 1, 7}), {3}),
           not_differentiable(with_mask(one("mask, causal", {2}, 5, 6, 4, causal), {2, 5, 6}), {3}),
           one("long", {2}, 33, 70, 16),
+          not_differentiable(with_mask(one("blocks of queries", {2}, 101, 9, 3), {101, 9}), {3}),
+          one("blocks of queries, causal", {2}, 101, 99, 3, causal),
           one("transposed", {2, 3}, 5, 4, 6, {}, transposed),
           one("sliced", {2, 3}, 5, 4, 6, causal, sliced),
           one("no batches", {0, 2}, 5, 4, 6),
@@ -228,7 +216,8 @@ std::vector<RefusedCall> refused_calls() {
 ErrorModel error(Specs inputs, const Attributes& attributes) {
   const Shape& q = inputs[0].shape;
   const double features = double(q[-1]),
-               of_score = 4 * features * scale_of(attributes.as<AttentionOptions>(), q) * (features + 3);
+               of_score =
+                   4 * features * attention_scale(attributes.as<AttentionOptions>(), q) * (features + 3);
   return {ErrorModel::largest_input, 4 * of_score + 2 * double(inputs[1].shape[-2]) + 16};
 }
 
@@ -240,8 +229,9 @@ double operations(const Call& call) {
 
 std::vector<BenchCase> bench_cases(DeviceKind device) {
   if (device == DeviceKind::simt) return {};
-  const Shape heads{8, 12, 197, 64}, text{4, 12, 1024, 64};
-  return {{"8×12 heads of 197×64", {heads, heads, heads}, Attributes::of(AttentionOptions{})},
+  const Shape small{32, 4, 50, 16}, heads{8, 12, 197, 64}, text{4, 12, 1024, 64};
+  return {{"32×4 heads of 50×16", {small, small, small}, Attributes::of(AttentionOptions{})},
+          {"8×12 heads of 197×64", {heads, heads, heads}, Attributes::of(AttentionOptions{})},
           {"4×12 heads of 1024×64, causal",
            {text, text, text},
            Attributes::of(AttentionOptions{.causal = true})}};
