@@ -7,6 +7,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
+#include "treadle/ops/attention/attention_gradient.h"
 #include "treadle/ops/attention/attention_shapes.h"
 #include "treadle/ops/layout/convert.h"
 #include "treadle/ops/layout/views.h"
@@ -21,28 +22,12 @@ namespace {
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
-/// Throws unless q and `other` have the same axes before the last two.
-void require_same_batch(const char* name, const Shape& q, const Shape& other) {
-  require<ShapeError>(
-      q.rank() >= 2 && other.rank() == q.rank() && ending_with(other, 0, 0) == ending_with(q, 0, 0),
-      "attention: q has shape {}, {} {}; expected [..., L, E] and [..., S, E]", q, name, other);
-}
-
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
-  require_same_dtype("attention", inputs);
-  const Shape &q = inputs[0].shape, &k = inputs[1].shape, &v = inputs[2].shape;
-  const double scale = attributes.as<AttentionOptions>().scale;
-  require<ValueError>(scale >= 0 && std::isfinite(scale), "attention: scale {} is negative or not finite",
-                      scale);
-  require_same_batch("k", q, k);
-  require_same_batch("v", q, v);
-  require<ShapeError>(q[-1] == k[-1], "attention: q {} and k {} have {} and {} features", q, k, q[-1], k[-1]);
-  require<ShapeError>(k[-2] == v[-2], "attention: k {} and v {} have {} and {} rows", k, v, k[-2], v[-2]);
-  const Shape weights = ending_with(q, q[-2], k[-2]);
+  check_attention("attention", inputs, attributes.as<AttentionOptions>());
+  const Shape &q = inputs[0].shape, &k = inputs[1].shape, &v = inputs[2].shape, weights = weights_shape(q, k);
   if (inputs.size() > 3 && inputs[3].defined)
     broadcast_strides(inputs[3].shape, inputs[3].strides, weights);  // throws where it does not fit
-  return {TensorSpec::of(ending_with(q, q[-2], v[-1]), inputs[0].dtype),
-          TensorSpec::of(weights, inputs[0].dtype)};
+  return {laid_out_as(inputs[0], ending_with(q, q[-2], v[-1])), TensorSpec::of(weights, inputs[0].dtype)};
 }
 
 /// One row of weights from its scores.
@@ -91,7 +76,7 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
 }
 
 /// With p the weights: dp = dy·vᵀ, ds by softmax; dq = scale·ds·k, dk = scale·dsᵀ·q, dv = pᵀ·dy.
-std::vector<Tensor> gradient(const GradientContext& context) {
+std::vector<Tensor> gradient_by_steps(const GradientContext& context) {
   auto transposed = [](const Tensor& x) { return transpose(x, -2, -1); };
   const Tensor dy = context.upstream(0), of_weights = context.upstream(1), p = context.output(1);
   const double scale = attention_scale(context.options<AttentionOptions>(), context.input_spec(0).shape);
@@ -105,6 +90,17 @@ std::vector<Tensor> gradient(const GradientContext& context) {
   if (context.needs(1)) result[1] = matmul(transposed(ds), context.input(0)) * scale;
   if (context.needs(3)) result[3] = sum_to(ds, context.input_spec(3).shape);
   return result;
+}
+
+/// By one op where y alone is used and q, k and v alone are to be learned, as nearly everywhere.
+std::vector<Tensor> gradient(const GradientContext& context) {
+  const bool usual = context.needs(0) && context.needs(1) && context.needs(2) && !context.needs(3) &&
+                     !context.upstream(1).defined();
+  if (!usual) return gradient_by_steps(context);
+  const auto [dq, dk, dv] =
+      attention_gradient(context.input(0), context.input(1), context.input(2), context.output(1),
+                         context.upstream(0), context.options<AttentionOptions>());
+  return {dq, dk, dv, Tensor()};
 }
 
 /// -∞ for the keys behind each query.
@@ -127,7 +123,7 @@ void compose(const Composition& call) {
   const DType dtype = wide_dtype(y.dtype);
   auto exactly = [&](int input) { return as_dtype(call, call.input(input), dtype); };
   auto result = [&](const TensorView& output) {
-    return output.dtype == dtype ? output : call.scratch(output.shape, dtype);
+    return output.dtype == dtype && output.contiguous() ? output : call.scratch(output.shape, dtype);
   };
   const TensorView q = call.scratch(call.input(0).shape, dtype), scores = call.scratch(weights.shape, dtype),
                    p = result(weights), exact = result(y);
@@ -137,9 +133,8 @@ void compose(const Composition& call) {
   if (options.causal) hide_later_keys(call, scores);
   call.run(softmax_op(), {scores}, {p}, along_rows);
   call.run(matmul_op(), {p, exactly(2)}, {exact});
-  if (y.dtype == dtype) return;
-  convert(call, p, weights);
-  convert(call, exact, y);
+  if (p.data != weights.data) convert(call, p, weights);
+  if (exact.data != y.data) convert(call, exact, y);
 }
 
 /// Heads of `queries` and `keys`; the values have another number of features than they.

@@ -222,8 +222,13 @@ Tensor softmax(const Tensor& x, int64_t axis) {
   return apply(op, {x}, Attributes::of(SoftmaxOptions{axis}))[0];
 }
 
-Tensor softmax_gradient(const Tensor& y, const Tensor& dy, int64_t axis) {
+const Op& softmax_gradient_op() {
   static const Op& op = op_named("softmax_gradient");
+  return op;
+}
+
+Tensor softmax_gradient(const Tensor& y, const Tensor& dy, int64_t axis) {
+  const Op& op = softmax_gradient_op();
   return apply(op, {y, dy}, Attributes::of(SoftmaxOptions{axis}))[0];
 }
 

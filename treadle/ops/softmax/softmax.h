@@ -15,6 +15,7 @@ TREADLE_API Tensor softmax(const Tensor& x, int64_t axis = -1);
 TREADLE_API const Op& softmax_op();
 /// dx from y = softmax(x) and dy.
 TREADLE_API Tensor softmax_gradient(const Tensor& y, const Tensor& dy, int64_t axis = -1);
+TREADLE_API const Op& softmax_gradient_op();
 
 /// y = x - log Σ e^x along `axis`.
 TREADLE_API Tensor log_softmax(const Tensor& x, int64_t axis = -1);

@@ -1,6 +1,7 @@
 /// Operands of attention as the cpu's loops see them: a matrix of floats for each head.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "treadle/ops/attention/cpu/head_products.h"
@@ -68,6 +69,18 @@ inline void store_rows(const float* rows, int64_t step, int64_t count, int64_t c
       std::copy_n(rows, columns, row);
     else
       for (int64_t j = 0; j < columns; ++j) row[j * target.column_step] = rows[j];
+  }
+}
+
+/// Copies rows of a matrix to rows that lie `step` elements apart, filled up with zeros.
+inline void load_rows(HeadMatrix m, int64_t count, int64_t columns, int64_t step, float* rows) {
+  for (int64_t i = 0; i < count; ++i, rows += step) {
+    const float* row = m.data + i * m.row_step;
+    if (m.column_step == 1)
+      std::copy_n(row, columns, rows);
+    else
+      for (int64_t j = 0; j < columns; ++j) rows[j] = row[j * m.column_step];
+    std::fill(rows + columns, rows + step, 0.0f);
   }
 }
 

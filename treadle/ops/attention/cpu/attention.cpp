@@ -106,7 +106,7 @@ bool is_f32(const Call& call) { return call.output().dtype == DType::f32; }
 
 namespace ops {
 
-void register_attention_cpu_simd(Registry& registry) {
+void register_attention_cpu_attention(Registry& registry) {
   add_variant(registry, "attention",
               {.name = "simd", .device = DeviceKind::cpu, .run = run, .when = is_f32, .preference = 20});
 }
