@@ -7,7 +7,7 @@
 #include "treadle/core/runtime.h"
 #include "treadle/core/simd_limit.h"
 #include "treadle/graph/registry.h"
-#include "treadle/simd/avx2.h"
+#include "treadle/simd/instruction_sets.h"
 
 namespace treadle::cpu {
 namespace {

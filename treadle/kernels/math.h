@@ -1,25 +1,33 @@
-/// Scalar functions by overload on float and double, the same names in device and host code.
+/// Scalar functions by overload on float and double, the same names in device and host code. On a GPU those
+/// of float are CUDA's, on the host those of vector_math.h where it has them.
 #pragma once
 
 #include <cmath>
 
+#include "treadle/kernels/vector_math.h"
 #include "treadle/simt/function_qualifiers.h"
+
+#if defined(__CUDA_ARCH__)
+#define TREADLE_FLOAT_FUNCTION(name) ::name##f
+#else
+#define TREADLE_FLOAT_FUNCTION(name) vector_math::name
+#endif
 
 namespace treadle::math {
 
-TREADLE_DEVICE inline float exp(float x) { return ::expf(x); }
+TREADLE_DEVICE inline float exp(float x) { return TREADLE_FLOAT_FUNCTION(exp)(x); }
 TREADLE_DEVICE inline double exp(double x) { return ::exp(x); }
-TREADLE_DEVICE inline float expm1(float x) { return ::expm1f(x); }
+TREADLE_DEVICE inline float expm1(float x) { return TREADLE_FLOAT_FUNCTION(expm1)(x); }
 TREADLE_DEVICE inline double expm1(double x) { return ::expm1(x); }
-TREADLE_DEVICE inline float log(float x) { return ::logf(x); }
+TREADLE_DEVICE inline float log(float x) { return TREADLE_FLOAT_FUNCTION(log)(x); }
 TREADLE_DEVICE inline double log(double x) { return ::log(x); }
-TREADLE_DEVICE inline float log1p(float x) { return ::log1pf(x); }
+TREADLE_DEVICE inline float log1p(float x) { return TREADLE_FLOAT_FUNCTION(log1p)(x); }
 TREADLE_DEVICE inline double log1p(double x) { return ::log1p(x); }
 TREADLE_DEVICE inline float sqrt(float x) { return ::sqrtf(x); }
 TREADLE_DEVICE inline double sqrt(double x) { return ::sqrt(x); }
-TREADLE_DEVICE inline float tanh(float x) { return ::tanhf(x); }
+TREADLE_DEVICE inline float tanh(float x) { return TREADLE_FLOAT_FUNCTION(tanh)(x); }
 TREADLE_DEVICE inline double tanh(double x) { return ::tanh(x); }
-TREADLE_DEVICE inline float erf(float x) { return ::erff(x); }
+TREADLE_DEVICE inline float erf(float x) { return TREADLE_FLOAT_FUNCTION(erf)(x); }
 TREADLE_DEVICE inline double erf(double x) { return ::erf(x); }
 TREADLE_DEVICE inline float pow(float x, float y) { return ::powf(x, y); }
 TREADLE_DEVICE inline double pow(double x, double y) { return ::pow(x, y); }
@@ -38,3 +46,5 @@ TREADLE_DEVICE inline T select(bool condition, T a, T b) {
 }
 
 }  // namespace treadle::math
+
+#undef TREADLE_FLOAT_FUNCTION

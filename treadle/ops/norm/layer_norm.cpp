@@ -6,6 +6,7 @@
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/layout/convert.h"
+#include "treadle/ops/norm/layer_norm_gradient.h"
 #include "treadle/ops/norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
@@ -35,15 +36,10 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
   return {y};
 }
 
-/// With n = (x - mean) / σ: the gradient of n is dy·w, dw = Σ dy·n, db = Σ dy.
 std::vector<Tensor> gradient(const GradientContext& context) {
-  const Tensor w = context.input(1), dy = context.upstream();
-  const NormalizedRows rows(context.input(0), context.options<LayerNormOptions>().epsilon);
-  std::vector<Tensor> result(3);
-  if (context.needs(0)) result[0] = rows.gradient(dy * w);
-  if (context.needs(1)) result[1] = sum_to(dy * rows.n(), w.shape());
-  if (context.needs(2)) result[2] = sum_to(dy, w.shape());
-  return result;
+  const LayerNormGradients all = layer_norm_gradient(context.upstream(), context.input(0), context.input(1),
+                                                     context.options<LayerNormOptions>());
+  return {all.x, all.w, all.b};
 }
 
 /// All operands of one dtype, f32 or f64.

@@ -118,6 +118,9 @@ void register_pointwise_functions_@stem@_cpu(Registry& registry) {
 }  // namespace treadle::ops
 ]] @ONLY)
   list(APPEND generated_sources ${generated}/functions_${stem}_cpu.cpp)
+  # The same bits with and without AVX-512, which has fused products. A precompiled header would bring its own setting of that.
+  set_source_files_properties(${generated}/functions_${stem}_cpu.cpp
+                              PROPERTIES COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
   list(APPEND generated_variants pointwise_functions_${stem}_cpu)
   if(NOT declarations_of_header)
     continue()

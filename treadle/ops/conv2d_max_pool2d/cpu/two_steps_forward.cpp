@@ -7,7 +7,7 @@
 #include "treadle/ops/conv2d_max_pool2d/conv2d_max_pool2d.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tasks.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/two_steps.h"
-#include "treadle/simd/avx2.h"
+#include "treadle/simd/instruction_sets.h"
 
 namespace treadle {
 namespace {

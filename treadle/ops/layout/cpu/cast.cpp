@@ -6,7 +6,7 @@
 #include "treadle/core/half.h"
 #include "treadle/graph/variant.h"
 #include "treadle/ops/strided_operands.h"
-#include "treadle/simd/avx2.h"
+#include "treadle/simd/instruction_sets.h"
 
 namespace treadle {
 namespace {

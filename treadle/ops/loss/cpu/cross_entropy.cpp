@@ -4,7 +4,7 @@
 #include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/softmax/cpu/softmax_row.h"
 #include "treadle/ops/strided_operands.h"
-#include "treadle/simd/avx2.h"
+#include "treadle/simd/instruction_sets.h"
 
 namespace treadle {
 namespace {
@@ -78,7 +78,7 @@ struct Block {
     C partial[kLanes][kLanes] = {};
     for (int64_t c = 0; c < classes; ++c)
       for (int64_t k = 0; k < kLanes; ++k) {
-        values[c][k] = vector_exp(values[c][k] - largest[k]);
+        values[c][k] = math::exp(values[c][k] - largest[k]);
         partial[c % kLanes][k] += values[c][k];
       }
     for (int64_t width = kLanes / 2; width > 0; width /= 2)
@@ -108,7 +108,7 @@ struct Block {
 };
 
 template <class T>
-TREADLE_AVX2 void run_avx2(Block<T>& block, const Strides& strides) {
+TREADLE_FLATTEN TREADLE_AVX2 void run_avx2(Block<T>& block, const Strides& strides) {
   block.run(strides);
 }
 

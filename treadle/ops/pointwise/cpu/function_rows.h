@@ -10,17 +10,36 @@
 #include "treadle/ops/pointwise/cpu/block_functions.h"
 #include "treadle/ops/pointwise/pointwise_function.h"
 #include "treadle/ops/strided_operands.h"
+#include "treadle/simd/instruction_sets.h"
 
 namespace treadle::function_rows {
 
 inline constexpr Nanoseconds kElement{0.25};
 
+template <class F, class Out, class... T>
+TREADLE_ALWAYS_INLINE void run_elements(F f, int64_t count, Out* row, const T*... x) {
+  for (int64_t i = 0; i < count; ++i) row[i] = Out(f(HostCompute<T>(x[i])...));
+}
+
+template <class F, class Out, class... T>
+TREADLE_FLATTEN TREADLE_AVX2 void run_elements_avx2(const F& f, int64_t count, Out* row, const T*... x) {
+  run_elements(f, count, row, x...);
+}
+
+template <class F, class Out, class... T>
+TREADLE_FLATTEN TREADLE_AVX512 void run_elements_avx512(const F& f, int64_t count, Out* row, const T*... x) {
+  run_elements(f, count, row, x...);
+}
+
 /// Elements that follow each other in memory. Operands are read as T and computed in HostCompute<T>.
 template <class F, class T, class Out, size_t... K>
 void run_row(const F& f, const T* const (&sources)[sizeof...(K)], Out* row, int64_t count,
              std::index_sequence<K...>) {
-  using C = HostCompute<T>;
-  for (int64_t i = 0; i < count; ++i) row[i] = Out(f(C(sources[K][i])...));
+  if constexpr (std::is_same_v<HostCompute<T>, float>) {
+    if (has_avx512()) return run_elements_avx512(f, count, row, sources[K]...);
+    if (has_avx2()) return run_elements_avx2(f, count, row, sources[K]...);
+  }
+  run_elements(f, count, row, sources[K]...);
 }
 
 /// One of two operands is the same number for the whole row: its stride is 0.

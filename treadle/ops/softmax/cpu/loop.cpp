@@ -53,7 +53,7 @@ template <bool logarithm, class T, class C>
 void write_gradient(const SoftmaxRow<C>& y, const SoftmaxRow<C>& dy, T* dx, const SoftmaxPlan<3>& plan) {
   const C sum = logarithm ? dy.sum() : dy.dot(y);
   for (int64_t i = 0; i < plan.length; ++i)
-    dx[i * plan.strides[0]] = T(logarithm ? dy[i] - vector_exp(y[i]) * sum : y[i] * (dy[i] - sum));
+    dx[i * plan.strides[0]] = T(logarithm ? dy[i] - math::exp(y[i]) * sum : y[i] * (dy[i] - sum));
 }
 
 template <bool logarithm>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "treadle/ops/softmax/cpu/vector_exp.h"
+#include "treadle/kernels/math.h"
 
 namespace treadle {
 
@@ -43,7 +43,7 @@ class SoftmaxRow {
 
   /// Replaces values by e^(value - shift) and returns their sum.
   C exponentiate(C shift) {
-    for (int64_t i = 0; i < padded_; ++i) values_[i] = vector_exp(values_[i] - shift);
+    for (int64_t i = 0; i < padded_; ++i) values_[i] = math::exp(values_[i] - shift);
     return sum();
   }
 

@@ -3,7 +3,7 @@
 
 #include "treadle/core/tensor_view.h"
 #include "treadle/ops/update/rule.h"
-#include "treadle/simd/avx2.h"
+#include "treadle/simd/instruction_sets.h"
 
 namespace treadle {
 

@@ -1,0 +1,50 @@
+/// Loops compiled several times: for any x86-64, and with AVX2 or AVX-512, taken where the processor has
+/// them.
+#pragma once
+
+#include "treadle/core/simd_limit.h"
+
+#if defined(__x86_64__)
+/// Marks the second copy: a function that only calls an always-inlined one. No fused products, so that both
+/// give the same bits.
+#define TREADLE_AVX2 __attribute__((target("avx2")))
+/// The third. AVX-512 has fused products: files that are to give the same bits are compiled with
+/// -ffp-contract=off.
+#if defined(__clang__)
+#define TREADLE_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#else
+#define TREADLE_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+#endif
+#else
+#define TREADLE_AVX2
+#define TREADLE_AVX512
+#endif
+
+/// Marks the loop itself; its own functions must be inlined too, and lambdas are not.
+#define TREADLE_ALWAYS_INLINE [[gnu::always_inline]] inline
+/// Marks a copy whose loop calls functions that may not be marked: all are inlined, in all depths.
+#define TREADLE_FLATTEN [[gnu::flatten]]
+
+namespace treadle {
+
+inline bool has_avx2() {
+#if defined(__x86_64__)
+  static const bool found = __builtin_cpu_supports("avx2") && simd_limit() >= SimdLimit::avx2;
+  return found;
+#else
+  return false;
+#endif
+}
+
+inline bool has_avx512() {
+#if defined(__x86_64__)
+  static const bool found = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                            simd_limit() > SimdLimit::avx2;
+  return found;
+#else
+  return false;
+#endif
+}
+
+}  // namespace treadle
