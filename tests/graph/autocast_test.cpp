@@ -123,6 +123,23 @@ TEST(Autocast, GradientsKeepTheDTypeOfTheirLeaf) {
   EXPECT_EQ(found[0], found[1]);
 }
 
+/// The sum over what was broadcast stays in the half type that its gradient has to have.
+TEST(Autocast, BackwardComputesWithoutAScope) {
+  std::vector<std::vector<double>> found;
+  for (bool inside : {false, true}) {
+    Tensor w = weight({5, 4, 2}, 1);
+    Tensor value;
+    {
+      const Autocast scope(DType::bf16);
+      value = sum(matmul(random_tensor({2, 1, 3, 4}, 2), w));
+      if (inside) value.backward();
+    }
+    if (!inside) value.backward();
+    found.push_back(w.grad().to_doubles());
+  }
+  EXPECT_EQ(found[0], found[1]);
+}
+
 TEST(Autocast, SecondGradients) {
   Tensor w = weight({3, 3}, 1);
   Tensor slope;
@@ -163,6 +180,7 @@ TEST(Autocast, CastsAgainWhatHasChanged) {
   EXPECT_TRUE(y.requires_grad());
   sum(y).backward();
   sum(matmul(x, w)).backward();
+  EXPECT_EQ(matmul(x, w).to_doubles(), expected());  // a cast that no pass has freed
   {
     const NoGrad no_grad;
     copy_into(w.detach(), random_tensor({4, 4}, 3));
