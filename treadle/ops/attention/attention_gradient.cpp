@@ -189,6 +189,7 @@ void register_attention_gradient(Registry& registry) {
   registry.add({.name = kName,
                 .summary = "dq, dk, dv of attention from q, k, v, weights and dy",
                 .options = &schema_of<AttentionOptions>(),
+                .autocast = AutocastPolicy::low,
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,
