@@ -18,8 +18,8 @@ from program import PROGRAM, TrainingTest, last_json, run, write_dataset, write_
 
 FASHION = Path("/usr/share/datasets/fashion-mnist")
 TRAIN_KEYS = {
-    "model", "device", "data", "epochs", "batch_size", "seed", "validation_accuracy", "test_accuracy", "test_loss",
-    "test_images", "images_in_test_set", "train_seconds", "total_seconds", "images_per_second", "parameters",
+    "model", "device", "data", "epochs", "batch_size", "seed", "precision", "validation_accuracy", "test_accuracy",
+    "test_loss", "test_images", "images_in_test_set", "train_seconds", "total_seconds", "images_per_second", "parameters",
     "peak_memory_bytes", "allocator_peak_bytes", "losses", "checkpoint",
 }  # fmt: skip
 

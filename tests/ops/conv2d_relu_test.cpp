@@ -40,6 +40,7 @@ TEST(Conv2dRelu, EqualsConvolutionThenReluAndKeepsNaN) {
   x.view().as<float>()[5 * 3200] = std::numeric_limits<float>::quiet_NaN();
   for (const Variant& variant : op_named("conv2d_relu").variants) {
     if (variant.device != DeviceKind::cpu || !absence_of(variant.engine).empty()) continue;
+    if (variant.name == std::string("widened")) continue;  // of half types, by the others for f32
     settings().variants["conv2d_relu"] = variant.name;
     const auto fused = conv2d_relu(x, w, b).to_doubles(),
                plain = relu(convolved(variant, x, w, b)).to_doubles();

@@ -48,7 +48,19 @@ void register_fashion_cnn(ModelRegistry& registry) {
                      {"learning_rate", "0.001"},
                      {"epochs", "5"},
                      {"batch_size", "32"}},
-                    0.917}},
+                    0.917},
+                   {"best",
+                    {{"data", "fashion-mnist"},
+                     {"augment", "flip,crop:2,cutout:8"},
+                     {"optimizer", "adamw"},
+                     {"weight_decay", "0.05"},
+                     {"schedule", "one-cycle"},
+                     {"learning_rate", "0.002"},
+                     {"ema", "0.999"},
+                     {"label_smoothing", "0.05"},
+                     {"epochs", "40"},
+                     {"batch_size", "64"},
+                     {"normalize", "true"}}}},
        .usual = true});
 }
 
