@@ -21,6 +21,7 @@
 #include "treadle/ops/layout/copy.h"
 #include "treadle/optim/optimizer.h"
 #include "treadle/train/classification/classifier_loss.h"
+#include "treadle/train/classification/tensors_on.h"
 #include "treadle/train/training_step.h"
 
 namespace treadle::cli {
@@ -69,13 +70,6 @@ double processor_time() {
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
-std::vector<Tensor> on(Device device, AugmentedBatch batch) {
-  if (device != kCpu) return {to(batch.examples, device), to(batch.targets, device)};
-  std::vector<Tensor> tensors(2);
-  tensors[0] = std::move(batch.examples), tensors[1] = std::move(batch.targets);
-  return tensors;
-}
-
 /// Batches of an epoch that lie in memory, one after another, as the step takes them.
 Batches in_memory(const ImageDataset& data, const BatchSampler& from, LoaderOptions options, Device device) {
   options.threads = 0;
@@ -85,7 +79,7 @@ Batches in_memory(const ImageDataset& data, const BatchSampler& from, LoaderOpti
   double bytes = 0;
   do {
     sampler.next();
-    all->push_back(on(device, loader.next()));
+    all->push_back(tensors_on(device, loader.next()));
     bytes += double(all->back()[0].numel()) * sizeof(float);
   } while (!sampler.epoch_finished() && bytes < kMemoryBytes);
   return [all, place = size_t(0)]() mutable { return (*all)[place++ % all->size()]; };
@@ -93,8 +87,9 @@ Batches in_memory(const ImageDataset& data, const BatchSampler& from, LoaderOpti
 
 Batches by_loader(const ImageDataset& data, const BatchSampler& from, const LoaderOptions& options,
                   Device device) {
-  return
-      [loader = std::make_shared<Loader>(data, from, options), device] { return on(device, loader->next()); };
+  return [loader = std::make_shared<Loader>(data, from, options), device] {
+    return tensors_on(device, loader->next());
+  };
 }
 
 /// The first steps are not counted: batches for them were made before the block.

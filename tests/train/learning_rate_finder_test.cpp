@@ -5,6 +5,7 @@
 
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/bright_quarters.h"
+#include "tests/train/numbers_of.h"
 #include "treadle/core/error.h"
 #include "treadle/models/model.h"
 #include "treadle/optim/adam/adam.h"
@@ -21,10 +22,9 @@ class RateFinder : public testing::Test {
     return find_classifier_learning_rate(*model_, optimizer_, data_, options, search);
   }
   std::vector<std::vector<double>> state() const {
-    std::vector<std::vector<double>> values;
-    for (const NamedTensor& entry : model_->state_dict()) values.push_back(entry.tensor.to_doubles());
-    for (const NamedTensor& entry : optimizer_.state()) values.push_back(entry.tensor.to_doubles());
-    return values;
+    auto all = model_->state_dict();
+    for (const NamedTensor& entry : optimizer_.state()) all.push_back(entry);
+    return numbers_of(all);
   }
 
   ImageDataset data_ = bright_quarters(200, 1);

@@ -7,6 +7,7 @@
 #include "tests/formats/temporary_folder.h"
 #include "tests/refused.h"
 #include "tests/train/bright_quarters.h"
+#include "tests/train/numbers_of.h"
 #include "tests/train/told.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
@@ -154,11 +155,7 @@ class ResumedPrecision : public testing::Test {
     return fit_classifier(*model_, optimizer, schedule_, data_, o);
   }
 
-  std::vector<std::vector<double>> weights() const {
-    std::vector<std::vector<double>> values;
-    for (const NamedTensor& entry : model_->state_dict()) values.push_back(entry.tensor.to_doubles());
-    return values;
-  }
+  std::vector<std::vector<double>> weights() const { return numbers_of(model_->state_dict()); }
 
   DatasetSplits data_{bright_quarters(100, 1), bright_quarters(20, 2), {}};
   TemporaryFolder folder_;

@@ -3,6 +3,7 @@
 
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/bright_quarters.h"
+#include "tests/train/numbers_of.h"
 #include "tests/train/told.h"
 #include "treadle/models/model.h"
 #include "treadle/ops/pointwise/pointwise.h"
@@ -60,11 +61,7 @@ class Resume : public testing::Test {
 
   void take_up() { from_ = load_checkpoint(folder_ / "last.safetensors"); }
 
-  std::vector<std::vector<double>> weights() const {
-    std::vector<std::vector<double>> values;
-    for (const NamedTensor& entry : model_->state_dict()) values.push_back(entry.tensor.to_doubles());
-    return values;
-  }
+  std::vector<std::vector<double>> weights() const { return numbers_of(model_->state_dict()); }
 
   DatasetSplits data_{bright_quarters(100, 1), bright_quarters(20, 2), {}};
   TemporaryFolder folder_;

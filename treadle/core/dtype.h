@@ -30,6 +30,7 @@ constexpr std::string_view name_of(DType dtype) {
 }
 
 constexpr bool is_floating(DType dtype) { return dtype <= DType::bf16; }
+constexpr bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 /// Whether a dtype holds whole numbers: neither floating nor bool.
 constexpr bool is_integer(DType dtype) { return !is_floating(dtype) && dtype != DType::boolean; }
 

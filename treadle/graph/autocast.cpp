@@ -32,11 +32,6 @@ State& state() {
   return current;
 }
 
-uint64_t number_of_recording() {
-  const Recording* current = recording();
-  return current ? current->number() + 1 : 0;
-}
-
 /// Whether backward() has passed the cast and freed it: another pass needs another.
 bool was_freed(const Tensor& result) {
   const GradientState* place = state_of(result);
@@ -61,8 +56,6 @@ Tensor cast_once(const Tensor& leaf, DType dtype) {
   cache.push_back({leaf, result, storage->version(), storage, gradient_mode(), number_of_recording()});
   return result;
 }
-
-bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 bool is_exact(const Tensor& x) { return x.defined() && x.dtype() == DType::f64; }
 

@@ -64,6 +64,11 @@ class TREADLE_API Recording {
 
 /// The recording in progress in this thread, or null.
 TREADLE_API Recording* recording();
+/// What tells it from all others, and from none, which is 0.
+inline uint64_t number_of_recording() {
+  const Recording* current = recording();
+  return current ? current->number() + 1 : 0;
+}
 
 namespace detail {
 /// Makes `current` the recording of this thread and returns the one before.

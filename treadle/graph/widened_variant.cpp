@@ -14,11 +14,9 @@ namespace {
 constexpr size_t kMostOperands = 8;
 using Views = std::array<TensorView, kMostOperands>;
 
-bool is_half(const TensorView& view) { return view.dtype == DType::f16 || view.dtype == DType::bf16; }
-
 /// Laid out as the operand where that has no gaps.
 TensorView widened(const Composition& call, const TensorView& view) {
-  if (!view.defined() || !is_half(view)) return view;
+  if (!view.defined() || !is_half(view.dtype)) return view;
   TensorView wide = call.scratch(view.shape, DType::f32);
   if (is_dense(view.shape, view.strides)) wide.strides = view.strides;
   return wide;
@@ -69,7 +67,7 @@ Variant widened_variant(const Op& op, DeviceKind device) {
   return {.name = "widened",
           .device = device,
           .run = [&op, device](const Call& call) { run(op, device, call); },
-          .when = [](const Call& call) { return is_half(call.input(0)); },
+          .when = [](const Call& call) { return is_half(call.input(0).dtype); },
           .preference = 2};
 }
 

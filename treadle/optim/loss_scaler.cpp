@@ -32,11 +32,6 @@ void check(const LossScalerOptions& o) {
 /// 0 where all elements are finite, else NaN: a sum of the elements themselves might overflow.
 Tensor zero_of(const Tensor& gradient) { return sum(gradient * 0.0); }
 
-uint64_t number_of_recording() {
-  const Recording* current = recording();
-  return current ? current->number() + 1 : 0;
-}
-
 Tensor one_number(double value) { return Tensor::from(std::vector<double>{value}, {1}); }
 Tensor one_count(int64_t value) { return Tensor::from(std::vector<int64_t>{value}, {1}); }
 

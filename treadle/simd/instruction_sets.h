@@ -47,4 +47,23 @@ inline bool has_avx512() {
 #endif
 }
 
+namespace detail {
+template <class Loop>
+TREADLE_FLATTEN TREADLE_AVX2 void run_avx2(const Loop& loop) {
+  loop();
+}
+template <class Loop>
+TREADLE_FLATTEN TREADLE_AVX512 void run_avx512(const Loop& loop) {
+  loop();
+}
+}  // namespace detail
+
+/// Calls loop(), compiled for the widest vectors that the processor has.
+template <class Loop>
+void in_widest_vectors(const Loop& loop) {
+  if (has_avx512()) return detail::run_avx512(loop);
+  if (has_avx2()) return detail::run_avx2(loop);
+  loop();
+}
+
 }  // namespace treadle

@@ -138,14 +138,9 @@ void compose(const Composition& call) {
 }
 
 /// Heads of `queries` and `keys`; the values have another number of features than they.
-TestCase one(const char* label, Shape batch, int64_t queries, int64_t keys, int64_t features,
+TestCase one(const char* label, const Shape& batch, int64_t queries, int64_t keys, int64_t features,
              const AttentionOptions& options = {}, TestLayout layout = TestLayout::contiguous) {
-  auto shape = [&](int64_t rows, int64_t columns) {
-    Shape s = batch;
-    s.push_back(rows);
-    s.push_back(columns);
-    return s;
-  };
+  auto shape = [&](int64_t rows, int64_t columns) { return matrices_of(batch, rows, columns); };
   return {label,
           {{shape(queries, features), {}, layout},
            {shape(keys, features), {}, layout},

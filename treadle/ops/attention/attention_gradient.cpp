@@ -107,12 +107,7 @@ void compose(const Composition& call) {
 /// Weights as large as those of so many keys may well be, so that their sums stay near 1.
 TestCase one(const char* label, const Shape& batch, int64_t L, int64_t S, int64_t E,
              const AttentionOptions& options = {}, TestLayout layout = TestLayout::contiguous) {
-  auto shape = [&](int64_t rows, int64_t columns) {
-    Shape s = batch;
-    s.push_back(rows);
-    s.push_back(columns);
-    return s;
-  };
+  auto shape = [&](int64_t rows, int64_t columns) { return matrices_of(batch, rows, columns); };
   const TestFill weights{TestFill::apart, 0, 2.0 / double(std::max<int64_t>(S, 1))};
   return {label,
           {{shape(L, E), {}, layout},

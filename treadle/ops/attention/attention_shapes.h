@@ -23,6 +23,13 @@ inline Shape ending_with(Shape shape, int64_t rows, int64_t columns) {
   return shape;
 }
 
+/// [batch..., rows, columns]
+inline Shape matrices_of(Shape batch, int64_t rows, int64_t columns) {
+  batch.push_back(rows);
+  batch.push_back(columns);
+  return batch;
+}
+
 /// [..., L, S]
 inline Shape weights_shape(const Shape& q, const Shape& k) { return ending_with(q, q[-2], k[-2]); }
 

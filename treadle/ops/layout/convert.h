@@ -58,6 +58,15 @@ inline TensorView scratch_like(const Composition& call, const TensorView& x, DTy
   return memory;
 }
 
+/// Where an output is made that is computed in `dtype`: itself, or scratch memory that deliver() brings
+/// there.
+inline TensorView exact_target(const Composition& call, const TensorView& output, DType dtype) {
+  return output.dtype == dtype ? output : call.scratch(output.shape, dtype);
+}
+inline void deliver(const Composition& call, const TensorView& made, const TensorView& output) {
+  if (made.dtype != output.dtype) convert(call, made, output);
+}
+
 /// The same elements, which lie row-major, in another shape.
 inline TensorView reshaped(TensorView view, const Shape& shape) {
   view.shape = shape;

@@ -38,13 +38,6 @@ void require_like_x(Specs inputs, size_t i, const char* name) {
                         inputs[i].shape, inputs[kX].shape);
 }
 
-/// Where dz and Σ dx are among the outputs; 0: they are not.
-struct Places {
-  Places(const BatchNormGradientOptions& options, bool relu)
-      : dz(options.residual && relu ? 3 : 0), sum(options.sum ? dz ? 4 : 3 : 0) {}
-  int dz, sum;
-};
-
 /// dx, dw, db; dz where it is more than dy; Σ dx.
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   const auto& options = attributes.as<BatchNormGradientOptions>();
@@ -60,7 +53,7 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   const TensorSpec dx = pointwise_output(kName, inputs.subspan(kX, 1), x.dtype),
                    dw = TensorSpec::of({x.shape[1]}, x.dtype);
   std::vector<TensorSpec> outputs{dx, dw, dw};
-  const Places places(options, has(inputs, kY));
+  const BatchNormGradientPlaces places(options, has(inputs, kY));
   if (places.dz) outputs.push_back(dx);
   if (places.sum) outputs.push_back(dw);
   return outputs;
@@ -84,7 +77,7 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
     dx.values[i] = centred / deviation(c) * value_of(inputs, kW, c, 1);
   });
   std::vector<ReferenceTensor> outputs{dx, dw, db};
-  const Places places(options, relu);
+  const BatchNormGradientPlaces places(options, relu);
   if (places.dz) outputs.push_back(dz);
   if (places.sum) {
     outputs.push_back(ReferenceTensor::zeros({x.shape[1]}));
@@ -109,7 +102,7 @@ std::vector<Tensor> formula(const std::vector<Tensor>& operands, const Tensor& y
   Tensor dx = (dz - n * along(dw * share) - along(db * share)) / deviation;
   if (operands[kW].defined()) dx = dx * along(wide(operands[kW]));
   std::vector<Tensor> results{cast(dx, dtype), cast(dw, dtype), cast(db, dtype)};
-  const Places places(options, y.defined());
+  const BatchNormGradientPlaces places(options, y.defined());
   if (places.dz) results.push_back(cast(dz, dtype));
   if (places.sum) results.push_back(cast(sum(dx, axes), dtype));
   return results;
@@ -129,7 +122,7 @@ void compose(const Composition& call) {
   const ChannelSteps steps(call, x.shape, call.input(kMean).dtype);
   const TensorView dx = steps.exact_target(call.output(0)), dw = steps.exact_target(call.output(1)),
                    db = steps.exact_target(call.output(2));
-  const Places places(options, call.has_input(kY));
+  const BatchNormGradientPlaces places(options, call.has_input(kY));
   TensorView dz = steps.exact(kDy);
   if (call.has_input(kY)) {
     const TensorView open = places.dz ? steps.exact_target(call.output(places.dz)) : steps.scratch_like(dx);
@@ -233,7 +226,7 @@ ErrorModel error(Specs inputs, const Attributes& attributes) {
   const Shape& x = inputs[kX].shape;
   const double M = x.rank() < 2 ? 0 : double(x[0] * places_of(x)), roundings = M + 8;
   ErrorModel model{ErrorModel::largest_input, 22 * roundings, {3 * M * roundings, M * roundings}};
-  const Places places(attributes.as<BatchNormGradientOptions>(), has(inputs, kY));
+  const BatchNormGradientPlaces places(attributes.as<BatchNormGradientOptions>(), has(inputs, kY));
   if (places.dz) model.further_terms.push_back(2);
   if (places.sum) model.further_terms.push_back(44 * M * roundings);
   return model;
@@ -288,7 +281,7 @@ BatchNormGradients batch_norm_gradient(const Tensor& dy, const Tensor& x, const 
                                        const Tensor& variance, const Tensor& w, const Tensor& y,
                                        const BatchNormGradientOptions& options) {
   auto outputs = apply(batch_norm_gradient_op(), {dy, x, mean, variance, w, y}, Attributes::of(options));
-  const Places places(options, y.defined());
+  const BatchNormGradientPlaces places(options, y.defined());
   const Tensor dz = places.dz ? outputs[size_t(places.dz)] : options.residual ? dy : Tensor();
   return {outputs[0], outputs[1], outputs[2], dz};
 }

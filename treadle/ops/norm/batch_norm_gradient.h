@@ -8,6 +8,13 @@ namespace treadle {
 
 struct Op;
 
+/// Where dz and Σ dx are among the op's outputs, behind dx, dw and db; 0: they are not. `relu`: y is given.
+struct BatchNormGradientPlaces {
+  BatchNormGradientPlaces(const BatchNormGradientOptions& options, bool relu)
+      : dz(options.residual && relu ? 3 : 0), sum(options.sum ? dz ? 4 : 3 : 0) {}
+  int dz, sum;
+};
+
 struct BatchNormGradients {
   Tensor x, w, b, residual;
 };

@@ -25,12 +25,11 @@ class ChannelSteps {
   TensorView exact(int input) const {
     return call_.has_input(input) ? exact(call_.input(input)) : TensorView{};
   }
-  /// Where an output is made: itself, or scratch memory that deliver() brings there.
   TensorView exact_target(const TensorView& output) const {
-    return output.dtype == dtype_ ? output : call_.scratch(output.shape, dtype_);
+    return treadle::exact_target(call_, output, dtype_);
   }
   void deliver(const TensorView& made, const TensorView& output) const {
-    if (made.dtype != output.dtype) convert(call_, made, output);
+    treadle::deliver(call_, made, output);
   }
   TensorView scratch_like(const TensorView& view) const { return treadle::scratch_like(call_, view, dtype_); }
   TensorView scratch_of_channels() const { return call_.scratch({x_[1]}, dtype_); }

@@ -114,17 +114,13 @@ struct Steps {
 void compose(const Composition& call) {
   const DType dtype = wide_dtype(call.input(kX).dtype);
   auto exact = [&](int input) { return row_major(call, call.input(input), dtype); };
-  auto target = [&](int output) {
-    const TensorView& y = call.output(output);
-    return y.dtype == dtype ? y : call.scratch(y.shape, dtype);
-  };
+  auto target = [&](int output) { return exact_target(call, call.output(output), dtype); };
   const TensorView dy = exact(kDy), x = exact(kX), w = exact(kW);
   const Steps steps{call, dy, x, w, target(0), target(1), target(2)};
   steps.run(call.options<LayerNormOptions>().epsilon);
-  auto deliver = [&](const TensorView& made, int output) {
-    if (made.dtype != call.output(output).dtype) convert(call, made, call.output(output));
-  };
-  deliver(steps.dx, 0), deliver(steps.dw, 1), deliver(steps.db, 2);
+  deliver(call, steps.dx, call.output(0));
+  deliver(call, steps.dw, call.output(1));
+  deliver(call, steps.db, call.output(2));
 }
 
 /// σ ≥ ½ whatever x is: its rows are constant where they have one element or are expanded from one.

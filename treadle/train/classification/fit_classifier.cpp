@@ -1,7 +1,7 @@
 #include "treadle/train/classification/fit_classifier.h"
 
-#include "treadle/ops/layout/copy.h"
 #include "treadle/train/classification/classifier_loss.h"
+#include "treadle/train/classification/tensors_on.h"
 
 namespace treadle {
 namespace {
@@ -9,20 +9,13 @@ namespace {
 /// Divides the 10,000 test images of the usual data sets, so that no second program is recorded for a rest.
 constexpr int64_t kEvaluationBatch = 250;
 
-std::vector<Tensor> on(Device device, AugmentedBatch batch) {
-  if (device != kCpu) return {to(batch.examples, device), to(batch.targets, device)};
-  std::vector<Tensor> tensors(2);
-  tensors[0] = std::move(batch.examples), tensors[1] = std::move(batch.targets);
-  return tensors;
-}
-
 /// What a loader makes, on the step's device.
 class LoadedImages final : public BatchStream {
  public:
   LoadedImages(const ImageDataset& dataset, const BatchSampler& sampler, const LoaderOptions& options,
                Device device)
       : loader_(dataset, sampler, options), device_(device) {}
-  std::vector<Tensor> next() override { return on(device_, loader_.next()); }
+  std::vector<Tensor> next() override { return tensors_on(device_, loader_.next()); }
 
  private:
   Loader loader_;
@@ -39,7 +32,7 @@ class LabelledImages final : public Examples {
   std::vector<Tensor> batch(std::span<const int64_t> indices) const override {
     const LoaderOptions o = loader_options();
     const AugmentedBatches batches(dataset_, o.augmentations, o.normalization, o.seed);
-    return on(options_.device, batches.batch(0, indices));
+    return tensors_on(options_.device, batches.batch(0, indices));
   }
   std::unique_ptr<BatchStream> batches(const BatchSampler& sampler) const override {
     return std::make_unique<LoadedImages>(dataset_, sampler, loader_options(), options_.device);

@@ -3,7 +3,6 @@
 /// computed alike whoever does it.
 #include <algorithm>
 
-#include "treadle/graph/variant.h"
 #include "treadle/ops/attention/attention_shapes.h"
 #include "treadle/ops/attention/cpu/heads.h"
 
@@ -100,15 +99,14 @@ class Forward {
 
 void run(const Call& call) { Forward(call).run(call); }
 
-bool is_f32(const Call& call) { return call.output().dtype == DType::f32; }
-
 }  // namespace
 
 namespace ops {
 
 void register_attention_cpu_attention(Registry& registry) {
-  add_variant(registry, "attention",
-              {.name = "simd", .device = DeviceKind::cpu, .run = run, .when = is_f32, .preference = 20});
+  add_variant(
+      registry, "attention",
+      {.name = "simd", .device = DeviceKind::cpu, .run = run, .when = gives_floats, .preference = 20});
 }
 
 }  // namespace ops

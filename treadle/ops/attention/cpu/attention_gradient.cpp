@@ -2,7 +2,6 @@
 /// block of queries after another, so that the gradients of scores stay in the cache.
 #include <algorithm>
 
-#include "treadle/graph/variant.h"
 #include "treadle/ops/attention/attention_shapes.h"
 #include "treadle/ops/attention/cpu/heads.h"
 
@@ -97,15 +96,14 @@ class Backward {
 
 void run(const Call& call) { Backward(call).run(call); }
 
-bool is_f32(const Call& call) { return call.output().dtype == DType::f32; }
-
 }  // namespace
 
 namespace ops {
 
 void register_attention_cpu_attention_gradient(Registry& registry) {
-  add_variant(registry, "attention_gradient",
-              {.name = "simd", .device = DeviceKind::cpu, .run = run, .when = is_f32, .preference = 20});
+  add_variant(
+      registry, "attention_gradient",
+      {.name = "simd", .device = DeviceKind::cpu, .run = run, .when = gives_floats, .preference = 20});
 }
 
 }  // namespace ops

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "treadle/graph/variant.h"
 #include "treadle/ops/attention/cpu/head_products.h"
 #include "treadle/ops/strided_operands.h"
 
@@ -60,6 +61,8 @@ class Heads {
   std::array<TensorView, N> operands_;
   Strided<N> heads_;
 };
+
+inline bool gives_floats(const Call& call) { return call.output().dtype == DType::f32; }
 
 /// Writes rows that lie `step` elements apart to a matrix of `columns`.
 inline void store_rows(const float* rows, int64_t step, int64_t count, int64_t columns, HeadTarget target) {

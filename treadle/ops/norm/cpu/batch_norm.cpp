@@ -9,7 +9,7 @@
 
 #include "treadle/core/parallel_for.h"
 #include "treadle/graph/variant.h"
-#include "treadle/ops/norm/batch_norm_options.h"
+#include "treadle/ops/norm/batch_norm_gradient.h"
 #include "treadle/ops/norm/cpu/channel_loops.h"
 
 namespace treadle {
@@ -245,12 +245,13 @@ void run_gradient(const Call& call) {
     slope[c] = dw[c] / (deviation[c] * float(pieces.count()));
   }
   float* const dx = call.output().as<float>();
-  float* const dz = options.residual && of.y ? call.output(3).as<float>() : nullptr;
+  const BatchNormGradientPlaces places(options, of.y != nullptr);
+  float* const dz = places.dz ? call.output(places.dz).as<float>() : nullptr;
   auto write = [&](const ChannelPiece& piece, int64_t first) {
     cpu::write_gradient(piece, of.from(first), offset, slope, scale, dx + first, dz ? dz + first : nullptr);
   };
-  if (options.sum)
-    write_and_sum(call, pieces, dx, write, call.output(dz ? 4 : 3).as<float>());
+  if (places.sum)
+    write_and_sum(call, pieces, dx, write, call.output(places.sum).as<float>());
   else
     pieces.for_all(write);
 }

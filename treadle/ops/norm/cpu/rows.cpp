@@ -87,21 +87,6 @@ struct Backward {
   }
 };
 
-template <class Rows>
-TREADLE_FLATTEN TREADLE_AVX2 void run_avx2(const Rows& rows, int64_t begin, int64_t end) {
-  rows.run(begin, end);
-}
-template <class Rows>
-TREADLE_FLATTEN TREADLE_AVX512 void run_avx512(const Rows& rows, int64_t begin, int64_t end) {
-  rows.run(begin, end);
-}
-template <class Rows>
-void run_widest(const Rows& rows, int64_t begin, int64_t end) {
-  if (has_avx512()) return run_avx512(rows, begin, end);
-  if (has_avx2()) return run_avx2(rows, begin, end);
-  rows.run(begin, end);
-}
-
 float epsilon_of(const Call& call) { return float(call.options<LayerNormOptions>().epsilon); }
 
 /// A thread owns whole rows. Memory: x read and y written, 8 bytes an element.
@@ -111,7 +96,7 @@ void run(const Call& call) {
   const Forward rows{call.input(0).as<float>(), call.input(1).as<float>(), b, call.output().as<float>(), C,
                      epsilon_of(call)};
   parallel_for(count, Nanoseconds{kElement * double(C)},
-               [&](int64_t begin, int64_t end) { run_widest(rows, begin, end); });
+               [&](int64_t begin, int64_t end) { in_widest_vectors([&] { rows.run(begin, end); }); });
 }
 
 /// A thread owns whole blocks of rows. Memory: dy and x read and dx written, 12 bytes an element.
@@ -130,7 +115,7 @@ void run_gradient(const Call& call) {
                       count,
                       epsilon_of(call)};
   parallel_for(blocks, Nanoseconds{2 * kElement * double(C * kRowsOfBlock)},
-               [&](int64_t begin, int64_t end) { run_widest(rows, begin, end); });
+               [&](int64_t begin, int64_t end) { in_widest_vectors([&] { rows.run(begin, end); }); });
   std::fill_n(dw, C, 0.f), std::fill_n(db, C, 0.f);
   for (int64_t block = 0; block < blocks; ++block)
     for (int64_t c = 0; c < C; ++c) dw[c] += sums[block * 2 * C + c], db[c] += sums[(block * 2 + 1) * C + c];

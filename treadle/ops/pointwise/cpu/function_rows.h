@@ -21,25 +21,15 @@ TREADLE_ALWAYS_INLINE void run_elements(F f, int64_t count, Out* row, const T*..
   for (int64_t i = 0; i < count; ++i) row[i] = Out(f(HostCompute<T>(x[i])...));
 }
 
-template <class F, class Out, class... T>
-TREADLE_FLATTEN TREADLE_AVX2 void run_elements_avx2(const F& f, int64_t count, Out* row, const T*... x) {
-  run_elements(f, count, row, x...);
-}
-
-template <class F, class Out, class... T>
-TREADLE_FLATTEN TREADLE_AVX512 void run_elements_avx512(const F& f, int64_t count, Out* row, const T*... x) {
-  run_elements(f, count, row, x...);
-}
-
 /// Elements that follow each other in memory. Operands are read as T and computed in HostCompute<T>.
 template <class F, class T, class Out, size_t... K>
 void run_row(const F& f, const T* const (&sources)[sizeof...(K)], Out* row, int64_t count,
              std::index_sequence<K...>) {
-  if constexpr (std::is_same_v<HostCompute<T>, float>) {
-    if (has_avx512()) return run_elements_avx512(f, count, row, sources[K]...);
-    if (has_avx2()) return run_elements_avx2(f, count, row, sources[K]...);
-  }
-  run_elements(f, count, row, sources[K]...);
+  auto run = [&] { run_elements(f, count, row, sources[K]...); };
+  if constexpr (std::is_same_v<HostCompute<T>, float>)
+    in_widest_vectors(run);
+  else
+    run();
 }
 
 /// One of two operands is the same number for the whole row: its stride is 0.
