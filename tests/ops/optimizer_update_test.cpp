@@ -10,6 +10,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/views.h"
 #include "treadle/ops/update/optimizer_update.h"
 #include "treadle/optim/sgd/sgd.h"
 
@@ -109,6 +110,33 @@ TEST(OptimizerUpdate, AllAtOnceGiveTheBitsOfOneByOne) {
           update.all(actual, numbers, tensor ? 17. : 0.01, tensor ? 5 : 3);
           expect_same_bits(actual, expected, fmt::format("{} {} {}", update.name(), device, name_of(dtype)));
         }
+}
+
+std::vector<Tensor> cast_all(const std::vector<Tensor>& tensors, DType dtype) {
+  std::vector<Tensor> results;
+  for (const Tensor& tensor : tensors) results.push_back(cast(tensor, dtype));
+  return results;
+}
+
+/// Half types are computed in float and rounded once, in dense memory and in every second element of other
+/// memory.
+TEST(OptimizerUpdate, OperandsAtAnyStepGiveTheBitsOfDenseFloats) {
+  constexpr int64_t kCount = 1027;
+  for (const Update& update : updates())
+    for (DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+      const std::string name = fmt::format("{} {}", update.name(), name_of(dtype));
+      auto dense = group_of(update, {kCount}, dtype, kCpu, 6000);
+      std::vector<Tensor> strided;
+      for (const Tensor& operand : dense) {
+        strided.push_back(slice(Tensor::zeros({2 * kCount}, dtype), 0, 0, 2 * kCount, 2));
+        copy_into(strided.back(), operand);
+      }
+      auto floats = copies_of(cast_all(dense, DType::f32));
+      for (auto* group : {&dense, &strided, &floats}) update.one(*group, {}, 0.01, 3);
+      const auto expected = cast_all(floats, dtype);
+      expect_same_bits(dense, expected, name);
+      expect_same_bits(strided, expected, name + " strided");
+    }
 }
 
 TEST(OptimizerUpdate, TheBitsDoNotDependOnTheNumberOfThreads) {

@@ -28,6 +28,10 @@ struct TensorView {
   T* as() const {
     return static_cast<T*>(data);
   }
+  /// Where the element lies that is so many elements behind the first.
+  void* element(int64_t offset) const {
+    return static_cast<char*>(data) + offset * static_cast<int64_t>(size_of(dtype));
+  }
 };
 
 /// The DType of a C++ type.
@@ -121,6 +125,21 @@ decltype(auto) with_numeric_type(DType dtype, F&& f) {
       return f(TypeTag<int64_t>{});
     default:
       return with_floating_type(dtype, std::forward<F>(f));
+  }
+}
+
+/// Calls f(TypeTag<T>{}) with the unsigned integer of so many bytes: for moving elements of any type.
+template <class F>
+decltype(auto) with_integer_of(size_t bytes, F&& f) {
+  switch (bytes) {
+    case 1:
+      return f(TypeTag<uint8_t>{});
+    case 2:
+      return f(TypeTag<uint16_t>{});
+    case 4:
+      return f(TypeTag<uint32_t>{});
+    default:
+      return f(TypeTag<uint64_t>{});
   }
 }
 

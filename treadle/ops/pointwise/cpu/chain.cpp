@@ -4,10 +4,11 @@
 #include <cstddef>
 
 #include "treadle/core/parallel_for.h"
+#include "treadle/core/tensor_view.h"
 #include "treadle/core/work.h"
 #include "treadle/ops/pointwise/chain_nest.h"
 #include "treadle/ops/pointwise/cpu/block_functions.h"
-#include "treadle/ops/pointwise/cpu/function_rows.h"
+#include "treadle/ops/pointwise/cpu/rows.h"
 
 namespace treadle {
 namespace {
@@ -29,14 +30,6 @@ void gather(const ChainNest& nest, int input, const void* source, int64_t begin,
     for (int64_t i = 0; i < length; ++i) target[i] = row[i * stride];
     target += length, begin += length;
   }
-}
-
-void gather(size_t size, const ChainNest& nest, int input, const void* source, int64_t begin, int64_t count,
-            void* block) {
-  if (size == 1) return gather<uint8_t>(nest, input, source, begin, count, block);
-  if (size == 2) return gather<uint16_t>(nest, input, source, begin, count, block);
-  if (size == 4) return gather<uint32_t>(nest, input, source, begin, count, block);
-  gather<uint64_t>(nest, input, source, begin, count, block);
 }
 
 /// A call of a chain, the same for all threads.
@@ -77,7 +70,9 @@ class ChainCall {
     const size_t size = size_of(x.dtype);
     if (lies_[input] == Lie::alike) return static_cast<const std::byte*>(x.data) + size_t(begin) * size;
     std::byte* copy = block(memory, input);
-    gather(size, nest_, input, x.data, begin, count, copy);
+    with_integer_of(size, [&](auto tag) {
+      gather<typename decltype(tag)::type>(nest_, input, x.data, begin, count, copy);
+    });
     return copy;
   }
 

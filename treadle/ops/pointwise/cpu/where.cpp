@@ -1,41 +1,47 @@
 /// where() on the cpu device; the loops of functions are in function_rows.h.
 #include <algorithm>
+#include <array>
 
+#include "treadle/core/tensor_view.h"
 #include "treadle/graph/variant.h"
-#include "treadle/ops/pointwise/cpu/function_rows.h"
+#include "treadle/ops/pointwise/cpu/block_functions.h"
+#include "treadle/ops/pointwise/cpu/rows.h"
 #include "treadle/ops/strided_operands.h"
 
 namespace treadle {
 namespace {
 
+template <class T>
+void choose_row(const bool* condition, const T* a, const T* b, T* y, const std::array<int64_t, 4>& s,
+                int64_t count) {
+  if (s[1] != 0) {
+    for (int64_t i = 0; i < count; ++i) y[i * s[0]] = condition[i * s[1]] ? a[i * s[2]] : b[i * s[3]];
+    return;
+  }
+  const T* source = *condition ? a : b;  // one condition for the whole row
+  const int64_t step = *condition ? s[2] : s[3];
+  if (step == 1 && s[0] == 1) return void(std::copy(source, source + count, y));
+  for (int64_t i = 0; i < count; ++i) y[i * s[0]] = source[i * step];
+}
+
 void run_where(const Call& call) {
-  with_type(call.output().dtype, [&](auto tag) {
+  with_integer_of(size_of(call.output().dtype), [&](auto tag) {
     using T = typename decltype(tag)::type;
     auto nest = make_strided<4>(call.output(), call.inputs);
     T* y = call.output().as<T>();
     const bool* condition = call.input(0).as<bool>();
     const T *a = call.input(1).as<T>(), *b = call.input(2).as<T>();
     for_each_row(nest, function_rows::kElement, [&](const auto& o, const auto& s, int64_t count) {
-      if (s[1] == 0) {  // one condition for the whole row
-        const bool first = condition[o[1]];
-        const T* source = first ? a + o[2] : b + o[3];
-        const int64_t step = first ? s[2] : s[3];
-        if (step == 1 && s[0] == 1) return void(std::copy(source, source + count, y + o[0]));
-        for (int64_t i = 0; i < count; ++i) y[o[0] + i * s[0]] = source[i * step];
-        return;
-      }
-      for (int64_t i = 0; i < count; ++i)
-        y[o[0] + i * s[0]] = condition[o[1] + i * s[1]] ? a[o[2] + i * s[2]] : b[o[3] + i * s[3]];
+      choose_row(condition + o[1], a + o[2], b + o[3], y + o[0], s, count);
     });
   });
 }
 
 void run_block(DType dtype, const Attributes&, const void* const* operands, void* result, int64_t count) {
-  with_floating_type(dtype, [&](auto tag) {
+  with_integer_of(size_of(dtype), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const bool* condition = static_cast<const bool*>(operands[0]);
-    const T *a = static_cast<const T*>(operands[1]), *b = static_cast<const T*>(operands[2]);
-    for (int64_t i = 0; i < count; ++i) static_cast<T*>(result)[i] = condition[i] ? a[i] : b[i];
+    choose_row(static_cast<const bool*>(operands[0]), static_cast<const T*>(operands[1]),
+               static_cast<const T*>(operands[2]), static_cast<T*>(result), {1, 1, 1, 1}, count);
   });
 }
 

@@ -20,10 +20,10 @@ TREADLE_ALWAYS_INLINE void update_elements(const Step& step, int64_t count, std:
                                            Slot* __restrict... slots) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {
-    HostCompute<T> value[] = {p[i], g[i], slots[i]...};
+    T value[] = {p[i], g[i], slots[i]...};
     apply_step(step, value);
-    p[i] = T(value[0]);
-    ((slots[i] = T(value[2 + K])), ...);
+    p[i] = value[0];
+    ((slots[i] = value[2 + K]), ...);
   }
 }
 
