@@ -31,10 +31,11 @@ function(paths_in result folder extension blocks)
   set(${result} ${paths} PARENT_SCOPE)
 endfunction()
 
-# ops_in(RESULT FOLDER EXTENSION): names of the files below FOLDER that register ops or variants. A file directly in a
+# ops_in(RESULT FOLDER EXTENSION): names of the files below FOLDER that register ops or variants; what variants and declarations
+# share is in cpu/ and declaration/, with headers. A file directly in a
 # family is named as in names_in, one deeper after its path: conv2d_cpu_direct.
 function(ops_in result folder extension)
-  paths_in(names ${folder} ${extension} "/cpu/")
+  paths_in(names ${folder} ${extension} "/(cpu|declaration)/")
   list(TRANSFORM names REPLACE "^[^/]+/([^/]+)$" "\\1")
   list(TRANSFORM names REPLACE "/" "_")
   list(SORT names)

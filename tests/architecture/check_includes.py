@@ -54,8 +54,14 @@ ALLOWED_FILES = {
 }
 
 # What a family's folder below ops/ and the folders in it hold. Directly in ops/ lie headers of several families.
-# `functions` are structs for both sides, each of which is an op.
-ROOMS = {"": {".h", ".cpp"}, "cpu": {".h", ".cpp"}, "cuda": {".h", ".cu", ".cuh"}, "functions": {".h"}}
+# `functions` are structs for both sides, each of which is an op; `declaration` is what declarations share and registers nothing.
+ROOMS = {
+    "": {".h", ".cpp"},
+    "declaration": {".h", ".cpp"},
+    "cpu": {".h", ".cpp"},
+    "cuda": {".h", ".cu", ".cuh"},
+    "functions": {".h"},
+}
 VARIANTS = {"cpu", "cuda"}
 SHARED_SUFFIXES = {".h", ".cuh"}
 # Who may include what lies in the cpu/ or cuda/ of a family. The loops of simd/ and Highway are for cpu/ alone.
@@ -173,7 +179,7 @@ def check_room(root, path, header):
         return f"{own} → {header}: a family's cpu/ and cuda/ do not know each other"
     if header.startswith(CPU_ONLY) and own != "cpu":
         return f"ops → {header}: loops in SIMD instructions are for a family's cpu/"
-    if own and header in DECLARATIONS:
+    if own not in ("", "declaration") and header in DECLARATIONS:
         return f"ops → {header}: a variant sees calls, not declarations; treadle/graph/variant.h has what it needs"
     if family_of(path) and own != "cuda" and is_device_code(root, header):
         return f"ops → {header}: it includes {DEVICE_HEADER}, and device code is for a family's cuda/"
@@ -181,9 +187,9 @@ def check_room(root, path, header):
 
 
 def check_registration(root, path):
-    """A file of cpu/ with a header of its own is taken for loops that variants call; see cmake/registration.cmake."""
+    """A file of cpu/ or declaration/ with a header of its own is taken for what others call; see cmake/registration.cmake."""
     file = root / path
-    if room_of(path) != "cpu" or file.suffix != ".cpp" or not file.with_suffix(".h").exists():
+    if room_of(path) not in ("cpu", "declaration") or file.suffix != ".cpp" or not file.with_suffix(".h").exists():
         return None
     if not REGISTERS.search(file.read_text(encoding="utf-8")):
         return None
@@ -335,7 +341,9 @@ SELF_TEST = [
     ("treadle/ops/conv2d/direct.cu", "", "ops/conv2d/ holds .cpp .h, not .cu"),
     ("treadle/ops/conv2d/cpu/naive.cu", "", "ops/conv2d/cpu holds .cpp .h, not .cu"),
     ("treadle/ops/conv2d/cuda/naive.cpp", "", "ops/conv2d/cuda holds .cu .cuh .h, not .cpp"),
-    ("treadle/ops/conv2d/vulkan/naive.cpp", "", "has the folders cpu and cuda and functions"),
+    ("treadle/ops/conv2d/vulkan/naive.cpp", "", "has the folders declaration and cpu and cuda and functions"),
+    ("treadle/ops/loss/declaration/cases.h", '#include "treadle/graph/op.h"', None),
+    ("treadle/ops/loss/cpu/cases.h", '#include "treadle/graph/op.h"', "a variant sees calls"),
     ("treadle/ops/pointwise/functions/tanh.h", '#include "treadle/kernels/math.h"', None),
     ("treadle/ops/pointwise/functions/tanh.cpp", "", "ops/pointwise/functions holds .h, not .cpp"),
     ("treadle/ops/pointwise/functions/sine.h", '#include "treadle/ops/device.h"', "device code is for a family's cuda/"),

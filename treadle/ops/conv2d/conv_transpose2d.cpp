@@ -4,7 +4,7 @@
 #include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/conv2d/conv2d_cost.h"
 #include "treadle/ops/conv2d/conv2d_shape.h"
-#include "treadle/ops/layout/convert.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
 

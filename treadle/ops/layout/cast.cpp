@@ -9,7 +9,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/cast_options.h"
-#include "treadle/ops/layout/convert.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
 
 namespace treadle {

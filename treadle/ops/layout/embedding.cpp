@@ -3,7 +3,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/layout/convert.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/layout/index_select.h"
 #include "treadle/ops/layout/index_select_options.h"
 #include "treadle/ops/layout/views.h"

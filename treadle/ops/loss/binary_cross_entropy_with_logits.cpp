@@ -2,7 +2,9 @@
 
 #include <cmath>
 
-#include "treadle/ops/loss/elementwise_loss.h"
+#include "treadle/ops/loss/declaration/elementwise_loss.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/pointwise/pointwise_chain.h"
 
 namespace treadle {
 namespace {

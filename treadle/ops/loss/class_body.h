@@ -1,10 +1,15 @@
 /// Bodies of losses that have a term for each sample of a class.
 #pragma once
 
+#include "treadle/ops/layout/copy.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/layout/views.h"
-#include "treadle/ops/loss/loss_body.h"
+#include "treadle/ops/loss/declaration/loss_body.h"
 #include "treadle/ops/loss/pick.h"
 #include "treadle/ops/loss/pick_options.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/reduce/reduce.h"
+#include "treadle/ops/reduce/reduce_options.h"
 
 namespace treadle {
 

@@ -8,7 +8,7 @@
 #include "treadle/graph/require_defined.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/loss/class_body.h"
-#include "treadle/ops/loss/class_labels.h"
+#include "treadle/ops/loss/declaration/class_labels.h"
 #include "treadle/ops/loss/loss_options.h"
 #include "treadle/ops/loss/loss_shape.h"
 #include "treadle/ops/loss/nll_loss.h"

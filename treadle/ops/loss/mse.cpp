@@ -1,6 +1,8 @@
 #include "treadle/ops/loss/mse.h"
 
-#include "treadle/ops/loss/elementwise_loss.h"
+#include "treadle/ops/loss/declaration/elementwise_loss.h"
+#include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/pointwise/pointwise_chain.h"
 
 namespace treadle {
 namespace {

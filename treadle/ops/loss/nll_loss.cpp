@@ -7,7 +7,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/loss/class_body.h"
-#include "treadle/ops/loss/class_labels.h"
+#include "treadle/ops/loss/declaration/class_labels.h"
 #include "treadle/ops/loss/loss_shape.h"
 #include "treadle/ops/pointwise/pointwise_chain.h"
 

@@ -3,7 +3,7 @@
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/layout/cast.h"
-#include "treadle/ops/loss/class_labels.h"
+#include "treadle/ops/loss/declaration/class_labels.h"
 #include "treadle/ops/loss/pick_options.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"

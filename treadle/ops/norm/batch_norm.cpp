@@ -7,9 +7,9 @@
 #include "treadle/graph/registry.h"
 #include "treadle/ops/layout/cast.h"
 #include "treadle/ops/layout/views.h"
-#include "treadle/ops/norm/batch_norm_cases.h"
 #include "treadle/ops/norm/batch_norm_gradient.h"
 #include "treadle/ops/norm/channel_steps.h"
+#include "treadle/ops/norm/declaration/batch_norm_cases.h"
 #include "treadle/ops/norm/normalized_rows.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
 

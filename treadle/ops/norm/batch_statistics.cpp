@@ -3,7 +3,7 @@
 #include "treadle/core/error.h"
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
-#include "treadle/ops/layout/convert.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/norm/batch_norm.h"
 #include "treadle/ops/pointwise/pointwise.h"
 

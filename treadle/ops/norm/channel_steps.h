@@ -5,7 +5,7 @@
 #include <array>
 
 #include "treadle/graph/composition.h"
-#include "treadle/ops/layout/convert.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/norm/batch_norm_options.h"
 #include "treadle/ops/norm/channels.h"
 #include "treadle/ops/pointwise/pointwise.h"

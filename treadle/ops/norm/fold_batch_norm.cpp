@@ -10,8 +10,8 @@
 #include "treadle/ops/conv2d/conv2d.h"
 #include "treadle/ops/conv2d/conv2d_relu.h"
 #include "treadle/ops/norm/batch_norm.h"
-#include "treadle/ops/norm/batch_norm_cases.h"
 #include "treadle/ops/norm/channel_steps.h"
+#include "treadle/ops/norm/declaration/batch_norm_cases.h"
 #include "treadle/ops/norm/normalized_rows.h"
 
 namespace treadle {

@@ -7,7 +7,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/ops/fill/fill.h"
 #include "treadle/ops/fill/fill_options.h"
-#include "treadle/ops/layout/convert.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/norm/channels.h"
 #include "treadle/ops/norm/layer_norm.h"

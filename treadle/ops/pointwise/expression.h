@@ -6,7 +6,7 @@
 #include "treadle/graph/autograd.h"
 #include "treadle/graph/op.h"
 #include "treadle/ops/layout/cast.h"
-#include "treadle/ops/layout/convert.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/pointwise/pointwise_function.h"

@@ -1,6 +1,7 @@
-# Writes, from the functions as they are, what each header of functions/ needs: a source file with its ops (unless they are of two
-# operands and written by hand, for their gradients), one with its loops on the cpu, its kernels, and in unary_functions.h the
-# typed functions. They are small, and who edits a function compiles no other.
+# Writes, from the functions as they are, what the headers of functions/ need: source files with their ops (unless they are of two
+# operands and written by hand, for their gradients), with their loops on the cpu and with their kernels, and in unary_functions.h
+# the typed functions. Several headers share such files: a compiler takes longer to come to a function than for the function. With
+# TREADLE_UNITY=OFF they share only those for nvcc, and who edits a function compiles no other.
 set(folder ${CMAKE_CURRENT_LIST_DIR}/functions)
 set(generated ${CMAKE_BINARY_DIR}/generated/treadle/ops/pointwise)
 file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.h)
@@ -55,14 +56,19 @@ Tensor @name@(@names@) {
   set(definitions "${definitions}" PARENT_SCOPE)
 endfunction()
 
+# lines_of(RESULT PREFIX STEM…): the caller's PREFIX_STEM variables, one behind the other.
+function(lines_of result prefix)
+  set(text)
+  foreach(stem ${ARGN})
+    string(APPEND text "${${prefix}_${stem}}")
+  endforeach()
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
 # function_kernels(FILE STEM…): the kernels of these headers.
 function(function_kernels file)
-  set(includes)
-  set(registrations)
-  foreach(stem ${ARGN})
-    string(APPEND includes "#include \"treadle/ops/pointwise/functions/${stem}.h\"\n")
-    string(APPEND registrations "\nvoid register_pointwise_functions_${stem}(Registry& registry) {\n${kernels_of_${stem}}}\n")
-  endforeach()
+  lines_of(includes include ${ARGN})
+  lines_of(registrations kernels_of ${ARGN})
   file(CONFIGURE OUTPUT ${file} CONTENT [[// Generated from treadle/ops/pointwise/functions.
 #include "treadle/ops/pointwise/cuda/function_kernels.cuh"
 @includes@
@@ -72,6 +78,42 @@ namespace treadle::TREADLE_TARGET {
 ]] @ONLY)
 endfunction()
 
+# function_loops(FILE STEM…): their loops on the cpu.
+function(function_loops file)
+  lines_of(includes include ${ARGN})
+  lines_of(registrations loops_of ${ARGN})
+  file(CONFIGURE OUTPUT ${file} CONTENT [[// Generated from treadle/ops/pointwise/functions.
+#include "treadle/ops/pointwise/cpu/function_rows.h"
+@includes@
+namespace treadle::ops {
+@registrations@
+}  // namespace treadle::ops
+]] @ONLY)
+endfunction()
+
+# function_declarations(FILE STEM…): their ops and typed functions.
+function(function_declarations file)
+  lines_of(includes include ${ARGN})
+  lines_of(registrations declarations_of ${ARGN})
+  lines_of(definitions definitions_of ${ARGN})
+  file(CONFIGURE OUTPUT ${file} CONTENT [[// Generated from treadle/ops/pointwise/functions.
+@includes@#include "treadle/ops/pointwise/pointwise_op.h"
+#include "treadle/ops/pointwise/unary_functions.h"
+
+namespace treadle {
+namespace ops {
+@registrations@
+}  // namespace ops
+@definitions@
+}  // namespace treadle
+]] @ONLY)
+endfunction()
+
+# registration_of(VARIABLE NAME CALLS): a function register_NAME that makes these calls.
+function(registration_of variable name calls)
+  set(${variable} "\nvoid register_${name}(Registry& registry) {\n${calls}}\n" PARENT_SCOPE)
+endfunction()
+
 set(stems)
 set(declared)
 set(all_functions)
@@ -79,10 +121,10 @@ foreach(header ${headers})
   cmake_path(GET header STEM stem)
   list(APPEND stems ${stem})
   file(READ ${header} text)
-  set(declarations_of_header)
-  set(loops_of_header)
+  set(ops)
+  set(loops)
+  set(kernels)
   set(definitions)
-  set(kernels_of_${stem})
   foreach(kind Unary Binary Comparison)
     structs_of(structs ${kind} "${text}")
     foreach(struct ${structs})
@@ -91,58 +133,28 @@ foreach(header ${headers})
           message(FATAL_ERROR "${header} holds one unary function, whose kName is the file's name")
         endif()
         typed_function(${stem} ${struct} "${text}")
-        string(APPEND declarations_of_header "  pointwise::declare_unary<functions::${struct}>(registry);\n")
+        string(APPEND ops "  pointwise::declare_unary<functions::${struct}>(registry);\n")
       elseif(kind STREQUAL "Comparison")
-        string(APPEND declarations_of_header "  pointwise::declare_comparison<functions::${struct}>(registry);\n")
+        string(APPEND ops "  pointwise::declare_comparison<functions::${struct}>(registry);\n")
       endif()
-      string(APPEND loops_of_header "  function_rows::add<functions::${struct}>(registry);\n")
+      string(APPEND loops "  function_rows::add<functions::${struct}>(registry);\n")
       list(APPEND all_functions functions::${struct})
       if(kind STREQUAL "Unary")
         list(APPEND all_functions GradientOf<functions::${struct}>)
       endif()
-      string(APPEND kernels_of_${stem} "  pointwise::add_function<treadle::functions::${struct}>(registry);\n")
+      string(APPEND kernels "  pointwise::add_function<treadle::functions::${struct}>(registry);\n")
     endforeach()
   endforeach()
-  function_kernels(${generated}/functions_${stem}.cu ${stem})
+  set(include_${stem} "#include \"treadle/ops/pointwise/functions/${stem}.h\"\n")
+  registration_of(kernels_of_${stem} pointwise_functions_${stem} "${kernels}")
   list(APPEND generated_kernels pointwise_functions_${stem})
-  set_property(GLOBAL APPEND PROPERTY TREADLE_GENERATED_KERNELS ${generated}/functions_${stem}.cu)
-  file(CONFIGURE OUTPUT ${generated}/functions_${stem}_cpu.cpp CONTENT [[// Generated from treadle/ops/pointwise/functions.
-#include "treadle/ops/pointwise/cpu/function_rows.h"
-#include "treadle/ops/pointwise/functions/@stem@.h"
-
-namespace treadle::ops {
-
-void register_pointwise_functions_@stem@_cpu(Registry& registry) {
-@loops_of_header@}
-
-}  // namespace treadle::ops
-]] @ONLY)
-  list(APPEND generated_sources ${generated}/functions_${stem}_cpu.cpp)
-  # The same bits with and without AVX-512, which has fused products. A precompiled header would bring its own setting of that.
-  set_source_files_properties(${generated}/functions_${stem}_cpu.cpp
-                              PROPERTIES COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
+  registration_of(loops_of_${stem} pointwise_functions_${stem}_cpu "${loops}")
   list(APPEND generated_variants pointwise_functions_${stem}_cpu)
-  if(NOT declarations_of_header)
-    continue()
+  if(ops)
+    registration_of(declarations_of_${stem} pointwise_functions_${stem} "${ops}")
+    list(APPEND generated_ops pointwise_functions_${stem})
   endif()
-  file(CONFIGURE OUTPUT ${generated}/functions_${stem}.cpp CONTENT [[// Generated from treadle/ops/pointwise/functions.
-#include "treadle/ops/pointwise/functions/@stem@.h"
-#include "treadle/ops/pointwise/pointwise_op.h"
-#include "treadle/ops/pointwise/unary_functions.h"
-
-namespace treadle {
-namespace ops {
-
-void register_pointwise_functions_@stem@(Registry& registry) {
-@declarations_of_header@}
-
-}  // namespace ops
-
-@definitions@
-}  // namespace treadle
-]] @ONLY)
-  list(APPEND generated_sources ${generated}/functions_${stem}.cpp)
-  list(APPEND generated_ops pointwise_functions_${stem})
+  set(definitions_of_${stem} "${definitions}")
 endforeach()
 
 file(CONFIGURE OUTPUT ${generated}/unary_functions.h CONTENT [[/// The typed functions of treadle/ops/pointwise/functions, from which this file is generated: what a struct's options are,
@@ -178,16 +190,37 @@ using AllFunctions = FunctionList<@all_functions@>;
 }  // namespace treadle
 ]] @ONLY)
 
-# nvcc takes seconds before it comes to a file's own kernels: there several headers share one.
+# append_sources(STEM…): the files for the host's compiler, named after the last header.
+macro(append_sources)
+  set(names ${ARGV})
+  list(GET names -1 name)
+  function_declarations(${generated}/functions_to_${name}.cpp ${ARGV})
+  function_loops(${generated}/functions_to_${name}_cpu.cpp ${ARGV})
+  # The same bits with and without AVX-512, which has fused products. A precompiled header would bring its own setting of that.
+  set_source_files_properties(${generated}/functions_to_${name}_cpu.cpp
+                              PROPERTIES COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
+  list(APPEND generated_sources ${generated}/functions_to_${name}.cpp ${generated}/functions_to_${name}_cpu.cpp)
+  if(NOT TREADLE_UNITY)
+    function_kernels(${generated}/functions_of_${name}.cu ${ARGV})
+    set_property(GLOBAL APPEND PROPERTY TREADLE_GENERATED_KERNELS ${generated}/functions_of_${name}.cu)
+  endif()
+endmacro()
+
+list(GET stems -1 last)
 set(group)
 foreach(stem ${stems})
   list(APPEND group ${stem})
+  if(NOT TREADLE_UNITY)
+    append_sources(${stem})
+  endif()
   list(LENGTH group count)
-  list(GET stems -1 last)
   if(count LESS 4 AND NOT stem STREQUAL last)
     continue()
   endif()
   function_kernels(${generated}/functions_to_${stem}.cu ${group})
   set_property(GLOBAL APPEND PROPERTY TREADLE_GENERATED_KERNEL_GROUPS ${generated}/functions_to_${stem}.cu)
+  if(TREADLE_UNITY)
+    append_sources(${group})
+  endif()
   set(group)
 endforeach()

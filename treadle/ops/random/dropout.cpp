@@ -6,7 +6,7 @@
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/graph/require_defined.h"
-#include "treadle/ops/layout/convert.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
 #include "treadle/ops/random/random.h"

@@ -1,16 +1,13 @@
-/// Bodies of losses in terms of other ops: how terms become the result.
-#pragma once
+#include "treadle/ops/loss/declaration/loss_body.h"
 
-#include "treadle/ops/layout/convert.h"
-#include "treadle/ops/loss/loss_options.h"
+#include "treadle/ops/layout/declaration/convert.h"
 #include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/reduce/reduce.h"
 #include "treadle/ops/reduce/reduce_options.h"
 
 namespace treadle {
 
-/// The terms as the loss, which is the call's output 0.
-inline void reduce_terms(const Composition& call, const TensorView& terms, const LossOptions& options) {
+void reduce_terms(const Composition& call, const TensorView& terms, const LossOptions& options) {
   static const Attributes over_all = Attributes::of(ReduceOptions{});
   const TensorView& loss = call.output();
   if (options.keeps_terms()) return convert(call, terms, loss);

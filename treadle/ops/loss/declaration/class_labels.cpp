@@ -1,15 +1,10 @@
-/// What losses of classes ask of x [N, C], of labels [N] and of a weight [C] of each class, with the test
-/// inputs and refused calls that follow.
-#pragma once
+#include "treadle/ops/loss/declaration/class_labels.h"
 
 #include "treadle/core/error.h"
-#include "treadle/graph/spec.h"
-#include "treadle/graph/test_case.h"
 
 namespace treadle {
 
-/// Throws ShapeError, DTypeError.
-inline void check_labels(const char* op, const TensorSpec& x, const TensorSpec& labels) {
+void check_labels(const char* op, const TensorSpec& x, const TensorSpec& labels) {
   require<ShapeError>(x.shape.rank() == 2 && labels.shape.rank() == 1 && x.shape[0] == labels.shape[0],
                       "{}: x has shape {}, expected [N, C], and labels {}, expected [N]", op, x.shape,
                       labels.shape);
@@ -17,13 +12,11 @@ inline void check_labels(const char* op, const TensorSpec& x, const TensorSpec& 
                       "{}: labels are {}, not i64 or i32", op, name_of(labels.dtype));
 }
 
-/// Throws ShapeError where there are samples and no classes.
-inline void check_classes(const char* op, const Shape& x) {
+void check_classes(const char* op, const Shape& x) {
   require<ShapeError>(x.numel() > 0 || x[0] == 0, "{}: x has shape {}: no classes", op, x);
 }
 
-/// Throws ShapeError, DTypeError, unless the weight is undefined.
-inline void check_class_weight(const char* op, const TensorSpec& x, const TensorSpec& weight) {
+void check_class_weight(const char* op, const TensorSpec& x, const TensorSpec& weight) {
   if (!weight.defined) return;
   require<ShapeError>(weight.shape == Shape{x.shape[1]}, "{}: weight has shape {}, x {} expects [{}]", op,
                       weight.shape, x.shape, x.shape[1]);
@@ -31,15 +24,14 @@ inline void check_class_weight(const char* op, const TensorSpec& x, const Tensor
                       name_of(weight.dtype));
 }
 
-inline TestInput labels_input(int64_t samples, int64_t classes, DType dtype = DType::i64) {
+TestInput labels_input(int64_t samples, int64_t classes, DType dtype) {
   return {.shape = {samples},
           .fill = {TestFill::integers, 0, double(classes - 1)},
           .dtype = {dtype},
           .differentiable = false};
 }
 
-/// Operands that do not fit, and labels out of range.
-inline std::vector<RefusedCall> refused_labels() {
+std::vector<RefusedCall> refused_labels() {
   const TestInput x{{2, 3}};
   auto labels = [](double value) {
     return TestInput{.shape = {2}, .fill = {TestFill::constant, value}, .dtype = {DType::i64}};
@@ -52,7 +44,7 @@ inline std::vector<RefusedCall> refused_labels() {
           refuses<ValueError>({x, labels(-1)}, {"label -1"})};
 }
 
-inline std::vector<RefusedCall> refused_class_weights() {
+std::vector<RefusedCall> refused_class_weights() {
   const TestInput x{{2, 3}}, labels = labels_input(2, 3);
   return {refuses<ShapeError>({x, labels, {{2}}}, {"weight has shape [2]", "[3]"}),
           refuses<DTypeError>({x, labels, {.shape = {3}, .dtype = {DType::f64}}}, {"f32", "weight f64"})};

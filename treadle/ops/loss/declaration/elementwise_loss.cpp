@@ -1,69 +1,21 @@
-/// Losses that are made of a term for each element: what each says, and the op that follows from it.
-#pragma once
+#include "treadle/ops/loss/declaration/elementwise_loss.h"
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "treadle/core/error.h"
-#include "treadle/graph/registry.h"
-#include "treadle/ops/loss/loss_body.h"
+#include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/declaration/convert.h"
+#include "treadle/ops/loss/declaration/loss_body.h"
 #include "treadle/ops/loss/loss_shape.h"
+#include "treadle/ops/pointwise/pointwise.h"
 #include "treadle/ops/pointwise/pointwise_chain.h"
 #include "treadle/ops/pointwise/pointwise_layout.h"
+#include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
+namespace {
 
-/// The operands of a gradient: x, target and what else the loss takes, undefined where it was left out; half
-/// types as f32. `g` is the upstream gradient of each term, weight included.
-struct TermGradient {
-  const GradientContext& context;
-  std::vector<Tensor> operands;
-  Tensor g;
-
-  const Tensor& x() const { return operands[0]; }
-  const Tensor& target() const { return operands[1]; }
-};
-
-template <class Options>
-const LossOptions& loss_options_of(const Attributes& attributes) {
-  return attributes.as<Options>();
-}
-
-struct ElementwiseLoss {
-  const char *name, *summary;
-  /// A term as the options of pointwise_chain: the operands are x0 for x, x1 for the target and so on, 1
-  /// where they are left out, then `numbers`.
-  const Attributes& (*term)(const Attributes& attributes) = nullptr;
-  std::vector<double> (*numbers)(const Attributes& attributes) = [](const Attributes&) {
-    return std::vector<double>();
-  };
-  double (*reference)(const double* operands, const Attributes& attributes) = nullptr;
-  /// Gradients of the operands; where one is broadcast, of its elements before they are summed.
-  std::vector<Tensor> (*gradient)(const TermGradient& of) = nullptr;
-  /// What `g` is multiplied by before.
-  double gradient_factor = 1;
-
-  /// Behind x and the target: operands that may be left out and that broadcast to x's shape. The first one
-  /// multiplies each term, and such a loss has no options but LossOptions.
-  std::vector<const char*> weights = {};
-  const OptionsSchema* options = &schema_of<LossOptions>();
-  const LossOptions& (*loss_options)(const Attributes& attributes) = loss_options_of<LossOptions>;
-  bool knows_batchmean = false;
-  /// Throws ValueError for options beyond LossOptions that are refused.
-  void (*check)(const Attributes& attributes) = [](const Attributes&) {};
-
-  /// A term's rounding errors are at most so many units of the largest operand and of the term.
-  double roundings = 4;
-  TestFill x = {}, target = {};
-  std::vector<TestCase> (*more_cases)() = [] { return std::vector<TestCase>(); };
-  std::vector<RefusedCall> (*more_refused_calls)() = [] { return std::vector<RefusedCall>(); };
-};
-
-namespace elementwise {
-
-inline std::vector<TensorSpec> infer(const ElementwiseLoss& loss, Specs inputs,
-                                     const Attributes& attributes) {
+std::vector<TensorSpec> infer(const ElementwiseLoss& loss, Specs inputs, const Attributes& attributes) {
   require_same_dtype(loss.name, inputs);
   loss.check(attributes);
   const Shape& x = inputs[0].shape;
@@ -79,15 +31,15 @@ inline std::vector<TensorSpec> infer(const ElementwiseLoss& loss, Specs inputs,
 }
 
 /// The element of a row-major operand that is broadcast to element i of `shape`.
-inline double broadcast_element(const ReferenceTensor& operand, const Shape& shape, int64_t i) {
+double broadcast_element(const ReferenceTensor& operand, const Shape& shape, int64_t i) {
   const Strides strides = broadcast_strides(operand.shape, contiguous_strides(operand.shape), shape);
   int64_t offset = 0;
   for (int axis = shape.rank() - 1; axis >= 0; i /= shape[axis--]) offset += i % shape[axis] * strides[axis];
   return operand.values[size_t(offset)];
 }
 
-inline std::vector<ReferenceTensor> reference(const ElementwiseLoss& loss, ReferenceInputs inputs,
-                                              const Attributes& attributes) {
+std::vector<ReferenceTensor> reference(const ElementwiseLoss& loss, ReferenceInputs inputs,
+                                       const Attributes& attributes) {
   ReferenceTensor terms = ReferenceTensor::zeros(inputs[0].shape);
   std::vector<double> operands(2 + loss.weights.size(), 1);
   for (size_t i = 0; i < terms.values.size(); ++i) {
@@ -98,7 +50,7 @@ inline std::vector<ReferenceTensor> reference(const ElementwiseLoss& loss, Refer
   return {reduce_loss(terms, loss.loss_options(attributes))};
 }
 
-inline void compose(const ElementwiseLoss& loss, const Composition& call) {
+void compose(const ElementwiseLoss& loss, const Composition& call) {
   const TensorView &x = call.input(0), &y = call.output();
   const DType dtype = wide_dtype(y.dtype);
   std::vector<TensorView> operands;
@@ -113,12 +65,12 @@ inline void compose(const ElementwiseLoss& loss, const Composition& call) {
 }
 
 /// What each term's sum of gradients is made of: the loss's own terms, as if `weight` were not there.
-inline Tensor unweighted_terms(const ElementwiseLoss& loss, std::vector<Tensor> operands) {
+Tensor unweighted_terms(const ElementwiseLoss& loss, std::vector<Tensor> operands) {
   operands[2] = Tensor();
   return apply(op_named(loss.name), operands, Attributes::of(LossOptions{"none"}))[0];
 }
 
-inline std::vector<Tensor> gradient(const ElementwiseLoss& loss, const GradientContext& context) {
+std::vector<Tensor> gradient(const ElementwiseLoss& loss, const GradientContext& context) {
   const DType dtype = context.input_spec(0).dtype;
   TermGradient of{context, {}, cast(context.upstream(), wide_dtype(dtype))};
   for (int i = 0; i < 2 + int(loss.weights.size()); ++i) {
@@ -139,7 +91,7 @@ inline std::vector<Tensor> gradient(const ElementwiseLoss& loss, const GradientC
 }
 
 /// The roundings of a term, and one for each that is added to it; each term's counts where they are added.
-inline ErrorModel error(const ElementwiseLoss& loss, Specs inputs, const Attributes& attributes) {
+ErrorModel error(const ElementwiseLoss& loss, Specs inputs, const Attributes& attributes) {
   const Shape& x = inputs[0].shape;
   const LossOptions& options = loss.loss_options(attributes);
   if (options.keeps_terms()) return {ErrorModel::largest_input, loss.roundings};
@@ -147,13 +99,13 @@ inline ErrorModel error(const ElementwiseLoss& loss, Specs inputs, const Attribu
   return {ErrorModel::largest_input, (loss.roundings + 4 * count) * std::max(1., terms)};
 }
 
-inline double operations(const ElementwiseLoss& loss, const Call& call) {
+double operations(const ElementwiseLoss& loss, const Call& call) {
   const auto steps = loss.term(call.attributes).as<PointwiseChain>().steps().size();
   return double(steps + 1) * double(call.input(0).numel());
 }
 
-inline TestCase case_of(const ElementwiseLoss& loss, const char* label, const Shape& shape,
-                        const char* reduction, TestLayout layout = TestLayout::contiguous) {
+TestCase case_of(const ElementwiseLoss& loss, const char* label, const Shape& shape, const char* reduction,
+                 TestLayout layout = TestLayout::contiguous) {
   TestCase one{label,
                {{shape, loss.x, layout}, {shape, loss.target}},
                loss.options->make({{"reduction", std::string(reduction)}})};
@@ -161,7 +113,7 @@ inline TestCase case_of(const ElementwiseLoss& loss, const char* label, const Sh
   return one;
 }
 
-inline std::vector<TestCase> cases(const ElementwiseLoss& loss) {
+std::vector<TestCase> cases(const ElementwiseLoss& loss) {
   auto one = [&](auto... arguments) { return case_of(loss, arguments...); };
   TestCase with_nan = one("NaN", Shape{523}, "none");
   with_nan.inputs[0].fill.kind = TestFill::with_nan;
@@ -190,7 +142,7 @@ inline std::vector<TestCase> cases(const ElementwiseLoss& loss) {
   return list;
 }
 
-inline std::vector<RefusedCall> refused_calls(const ElementwiseLoss& loss) {
+std::vector<RefusedCall> refused_calls(const ElementwiseLoss& loss) {
   const TestInput x{{2, 3}}, exact{.shape = x.shape, .dtype = {DType::f64}};
   const Attributes unknown = loss.options->make({{"reduction", std::string("median")}});
   std::vector<RefusedCall> list{
@@ -207,23 +159,22 @@ inline std::vector<RefusedCall> refused_calls(const ElementwiseLoss& loss) {
   return list;
 }
 
-}  // namespace elementwise
+}  // namespace
 
-/// `loss` stays where it is.
-inline Op elementwise_loss_op(const ElementwiseLoss& loss) {
+Op elementwise_loss_op(const ElementwiseLoss& loss) {
   Op op{
       .name = loss.name, .summary = loss.summary, .options = loss.options, .autocast = AutocastPolicy::full};
   const int operands = 2 + int(loss.weights.size());
   for (int i = 0; i < operands; ++i) op.saves.push_back({Saved::input, i});
   for (int i = 2; i < operands; ++i) op.optional.push_back(i);
-  op.infer = [&](Specs inputs, const Attributes& a) { return elementwise::infer(loss, inputs, a); };
-  op.reference = [&](ReferenceInputs x, const Attributes& a) { return elementwise::reference(loss, x, a); };
-  op.gradient = [&](const GradientContext& context) { return elementwise::gradient(loss, context); };
-  op.compose = [&](const Composition& call) { elementwise::compose(loss, call); };
-  op.cases = [&] { return elementwise::cases(loss); };
-  op.refused_calls = [&] { return elementwise::refused_calls(loss); };
-  op.error = [&](Specs inputs, const Attributes& a) { return elementwise::error(loss, inputs, a); };
-  op.operations = [&](const Call& call) { return elementwise::operations(loss, call); };
+  op.infer = [&](Specs inputs, const Attributes& a) { return infer(loss, inputs, a); };
+  op.reference = [&](ReferenceInputs x, const Attributes& a) { return reference(loss, x, a); };
+  op.gradient = [&](const GradientContext& context) { return gradient(loss, context); };
+  op.compose = [&](const Composition& call) { compose(loss, call); };
+  op.cases = [&] { return cases(loss); };
+  op.refused_calls = [&] { return refused_calls(loss); };
+  op.error = [&](Specs inputs, const Attributes& a) { return error(loss, inputs, a); };
+  op.operations = [&](const Call& call) { return operations(loss, call); };
   return op;
 }
 
