@@ -1,9 +1,11 @@
 #pragma once
 
-#include <hwy/highway.h>
-
 #include <cstdint>
 #include <vector>
+
+#include "treadle/simd/targets.h"
+
+#include <hwy/highway.h>
 
 namespace treadle {
 
