@@ -1,6 +1,8 @@
 #include "treadle/simd/dispatch.h"
 
-#include <hwy/targets.h>
+#include "treadle/simd/targets.h"
+
+#include <hwy/highway.h>
 
 #include "treadle/core/simd_limit.h"
 
@@ -13,5 +15,7 @@ void limit_dispatch() {
   if (simd_limit() == SimdLimit::sse4) hwy::DisableTargets(HWY_SSE4 - 1);
 #endif
 }
+
+int64_t compiled_targets() { return hwy::SupportedTargets() & HWY_TARGETS; }
 
 }  // namespace treadle::cpu
