@@ -126,8 +126,8 @@ void run_convolution(const Problem& problem, const WinogradFilters& filters, int
   const WinogradResults operands = results.operands(s);
   for (int64_t i = 0; i < s.tiles(); i += tiles_at_once)
     winograd_convolution(problem.images(),
-                         {i, std::min(i + tiles_at_once, s.tiles()), 0, filters.blocks(), s.filters,
-                          transformed.get(), scratch.get()},
+                         {i, std::min(i + tiles_at_once, s.tiles()), s.tiles(), 0, filters.blocks(),
+                          s.filters, transformed.get(), scratch.get()},
                          operands);
 }
 
@@ -166,7 +166,7 @@ std::vector<float> run_weights(const Problem& problem, int64_t tiles_at_once, in
   auto scratch = hwy::AllocateAligned<float>(size_t(winograd_weights_scratch(s.channels, tiles_at_once)));
   for (int64_t i = 0, batch = 0; i < s.tiles(); i += tiles_at_once, ++batch)
     winograd_add_weights(problem.images(), problem.gradients(),
-                         {i, std::min(i + tiles_at_once, s.tiles()), 0, blocks,
+                         {i, std::min(i + tiles_at_once, s.tiles()), s.tiles(), 0, blocks,
                           sums.get() + batch % slices * size, scratch.get()});
   std::vector<float> dw(size_t(s.filters * s.channels * 9), 12345.0f);
   for (int64_t block = 0; block < blocks; ++block)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "treadle/core/error.h"
+#include "treadle/core/large_pages.h"
 #include "treadle/core/simd_limit.h"
 
 namespace treadle {
@@ -25,7 +26,7 @@ std::string processor_name() {
 class CpuRuntime final : public Runtime {
  public:
   void* allocate(size_t bytes) override {
-    void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    void* memory = allocate_aligned(bytes);
     require<DeviceError>(memory != nullptr, "cpu: out of memory for {} bytes", bytes);
     return memory;
   }

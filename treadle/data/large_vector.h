@@ -5,11 +5,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace treadle {
+#include "treadle/core/large_pages.h"
 
-/// Asks the system for large pages where they fit into this memory, which nothing has touched yet. Only a
-/// hint.
-void prefer_large_pages(void* memory, size_t bytes);
+namespace treadle {
 
 /// `count` zeros.
 template <class T>

@@ -49,7 +49,7 @@ void convolve(const Call& call, const Convolution& convolution) {
   float* scratch = call.workspace<float>(cut.parts * scratch_size);
   cut.for_each_task([&](int64_t part, Range range, Range blocks) {
     cpu::winograd_convolution(images,
-                              {range.begin, range.end, blocks.begin, blocks.end, filters,
+                              {range.begin, range.end, tiles, blocks.begin, blocks.end, filters,
                                convolution.transformed_filters, scratch + part * scratch_size},
                               results);
   });

@@ -23,11 +23,10 @@ struct ResultTile {
   float* y;
   int64_t rows, columns;
 
-  ResultTile(const WinogradImages& images, const WinogradResults& results, int64_t tile) {
-    const int64_t n = tile / (images.rows * images.columns), place = tile % (images.rows * images.columns);
-    const int64_t p = place / images.columns * kWinogradResults,
-                  q = place % images.columns * kWinogradResults;
-    y = results.y + n * results.image_step + p * results.row_step + q * results.column_step;
+  ResultTile(const TilePlace& place, const WinogradResults& results, int64_t filter) {
+    const int64_t p = place.row * kWinogradResults, q = place.column * kWinogradResults;
+    y = results.y + place.image * results.image_step + filter * results.filter_step + p * results.row_step +
+        q * results.column_step;
     rows = HWY_MIN(kWinogradResults, results.height - p),
     columns = HWY_MIN(kWinogradResults, results.width - q);
   }
@@ -40,10 +39,10 @@ HWY_INLINE Vector finished(Vector sum, Vector bias, bool relu) {
   return relu ? hn::IfThenZeroElse(hn::Le(value, hn::Zero(Floats())), value) : value;
 }
 
-/// The results of `kLanes` filters from products at distances of `step`: out(row, column) is where they go.
-template <class Out>
+/// The results of `kLanes` filters from products at distances of `step`, by store(row, column, results).
+template <class Store>
 HWY_INLINE void make_results(const float* HWY_RESTRICT products, int64_t step, const float* HWY_RESTRICT bias,
-                             bool relu, Out out) {
+                             bool relu, Store store) {
   constexpr int kSide = FourResults::kSide, kResults = FourResults::kResults;
   const Floats d;
   Vector columns[kSide][kResults];
@@ -62,7 +61,7 @@ HWY_INLINE void make_results(const float* HWY_RESTRICT products, int64_t step, c
     for (int j = 0; j < kSide; ++j) row[j] = columns[j][i];
     FourResults::result(row, result);
 #pragma GCC unroll 4
-    for (int j = 0; j < kResults; ++j) hn::StoreU(finished(result[j], added, relu), d, out(i, j));
+    for (int j = 0; j < kResults; ++j) store(i, j, finished(result[j], added, relu));
   }
 }
 
@@ -89,17 +88,26 @@ HWY_INLINE void copy_results(const float* HWY_RESTRICT from, int64_t filters, co
 /// One tile's results of a filter block, of which `filters` exist.
 HWY_INLINE void finish_tile(const float* products, int64_t step, const float* bias, int64_t filters,
                             const ResultTile& tile, const WinogradResults& results) {
-  if (results.filter_step == 1 && tile.whole() && filters % kLanes == 0) {
-    for (int64_t k = 0; k < filters; k += kLanes)
-      make_results(products + k, step, bias + k, results.relu, [&](int i, int j) HWY_ATTR {
-        return tile.y + i * results.row_step + j * results.column_step + k;
-      });
+  const Floats d;
+  if (results.filter_step == 1 && filters % kLanes == 0) {
+    const bool whole = tile.whole();
+    for (int64_t k = 0; k < filters; k += kLanes) {
+      float* const y = tile.y + k;
+      auto store = [&](int i, int j, Vector value)
+                       HWY_ATTR { hn::StoreU(value, d, y + i * results.row_step + j * results.column_step); };
+      if (whole)
+        make_results(products + k, step, bias + k, results.relu, store);
+      else
+        make_results(products + k, step, bias + k, results.relu, [&](int i, int j, Vector value) HWY_ATTR {
+          if (i < tile.rows && j < tile.columns) store(i, j, value);
+        });
+    }
     return;
   }
   HWY_ALIGN float places[kPlaces * kWinogradFilters];
   for (int64_t k = 0; k < filters; k += kLanes)
-    make_results(products + k, step, bias + k, results.relu, [&](int i, int j) HWY_ATTR {
-      return places + (i * kWinogradResults + j) * kWinogradFilters + k;
+    make_results(products + k, step, bias + k, results.relu, [&](int i, int j, Vector value) HWY_ATTR {
+      hn::Store(value, d, places + (i * kWinogradResults + j) * kWinogradFilters + k);
     });
   copy_results(places, filters, tile, results);
 }
@@ -107,6 +115,17 @@ HWY_INLINE void finish_tile(const float* products, int64_t step, const float* bi
 void transform_filters(const WinogradFilters& filters, int64_t block, const float* bias, int64_t bias_step,
                        float* transformed) {
   transform_filter_block<FourResults>(filters, block, bias, bias_step, transformed);
+}
+
+/// The places of results, with all tiles of the images.
+HWY_INLINE WinogradImages places_of(const WinogradResults& results, const WinogradImages& images,
+                                    int64_t filter) {
+  WinogradImages places = images;
+  places.x = results.y + filter * results.filter_step;
+  places.height = results.height, places.width = results.width;
+  places.image_step = results.image_step, places.row_step = results.row_step,
+  places.column_step = results.column_step;
+  return places;
 }
 
 void run_task(const WinogradImages& images, const WinogradConvolutionTask& task,
@@ -117,16 +136,26 @@ void run_task(const WinogradImages& images, const WinogradConvolutionTask& task,
   float* const transformed = task.scratch;
   float* const products = task.scratch + places.size();
   transform_images<FourResults>(images, task.tile_begin, task.tile_end, transformed);
+  const int64_t next_end = HWY_MIN(task.tile_end + tiles, task.all_tiles);
   for (int64_t block = task.block_begin; block < task.block_end; ++block) {
     const float* filters = task.transformed + block * filter_block_size(kWinogradProducts, channels);
     const float* bias = filters + kWinogradProducts * filter_product_step(channels);
     const int64_t first = block * kWinogradFilters, count = HWY_MIN(kWinogradFilters, task.filters - first);
-    multiply_block(places, channels, count, transformed, filters, products);
-    for (int64_t i = 0; i < tiles; ++i) {
-      ResultTile tile(images, results, task.tile_begin + i);
-      tile.y += first * results.filter_step;
-      finish_tile(products + product_places.offset(i), product_places.step(), bias, count, tile, results);
-    }
+    // Fetched meanwhile: where results go, and the pixels of the tiles behind.
+    const WinogradImages to = places_of(results, images, first);
+    const int64_t to_end = results.filter_step == 1 ? task.tile_end : task.tile_begin;
+    const int64_t pixels_end = block + 1 == task.block_end ? next_end : task.tile_end;
+    const int64_t calls = multiply_calls(places, count);
+    Spread to_results(TileFetch<kWinogradResults>(to, task.tile_begin, to_end, count), calls);
+    Spread pixels(TileFetch<kWinogradResults>(images, task.tile_end, pixels_end, channels), calls);
+    multiply_block(places, channels, count, transformed, filters, products, [&]() HWY_ATTR {
+      to_results();
+      pixels();
+    });
+    TilePlace place(images, task.tile_begin);
+    for (int64_t i = 0; i < tiles; ++i, place.advance(images))
+      finish_tile(products + product_places.offset(i), product_places.step(), bias, count,
+                  ResultTile(place, results, first), results);
   }
 }
 

@@ -20,6 +20,24 @@ struct WinogradImages {
   const float* zeros;     ///< one for each channel
 };
 
+/// Tile number `tile` of some images: in which one it is, its row and its column there.
+struct TilePlace {
+  int64_t image, row, column;
+
+  TilePlace(const WinogradImages& images, int64_t tile)
+      : image(tile / (images.rows * images.columns)),
+        row(tile / images.columns % images.rows),
+        column(tile % images.columns) {}
+  /// Goes on to the next one, without a division.
+  void advance(const WinogradImages& images) {
+    if (++column < images.columns) return;
+    column = 0;
+    if (++row < images.rows) return;
+    row = 0;
+    ++image;
+  }
+};
+
 /// The filters: tap (k, c, r, s) is w[k·filter_step + c·channel_step + r·row_step + s·column_step], or, where
 /// they are turned by 180°, the tap (k, c, 2 - r, 2 - s).
 struct WinogradFilters {

@@ -105,11 +105,9 @@ template <int64_t Side, int64_t Step>
 struct TilePixels {
   const float* pixels[Side * Side];
 
-  HWY_INLINE TilePixels(const WinogradImages& images, int64_t tile) {
-    const int64_t n = tile / (images.rows * images.columns), place = tile % (images.rows * images.columns);
-    const int64_t top = place / images.columns * Step - images.top,
-                  left = place % images.columns * Step - images.left;
-    const float* image = images.x + n * images.image_step;
+  HWY_INLINE TilePixels(const WinogradImages& images, const TilePlace& place) {
+    const int64_t top = place.row * Step - images.top, left = place.column * Step - images.left;
+    const float* image = images.x + place.image * images.image_step;
     for (int64_t i = 0; i < Side; ++i) {
       const int64_t h = top + i;
       const bool row_inside = h >= 0 && h < images.height;
@@ -166,9 +164,10 @@ template <class Tile>
 void transform_images(const WinogradImages& images, int64_t begin, int64_t end, float* HWY_RESTRICT out) {
   constexpr int kSide = Tile::kSide;
   const TileGroups groups(kSide * kSide, images.channels, end - begin);
-  for (int64_t tile = begin; tile < end; ++tile)
+  TilePlace place(images, begin);
+  for (int64_t tile = begin; tile < end; ++tile, place.advance(images))
     transform_pixels<kSide, kSide>(
-        TilePixels<kSide, kSide - 2>(images, tile).pixels, images.channels,
+        TilePixels<kSide, kSide - 2>(images, place).pixels, images.channels,
         [](const Vector* in, Vector* transformed) HWY_ATTR { Tile::image(in, transformed); },
         out + groups.offset(tile - begin), groups.step());
 }
@@ -216,18 +215,82 @@ HWY_INLINE void multiply_group(int64_t tiles, int64_t channels, const float* ima
   }
 }
 
-/// All products of the tiles with one filter block.
-inline void multiply_block(const TileGroups& images, int64_t channels, int64_t filters,
-                           const float* transformed_images, const float* transformed_filters,
-                           float* results) {
+/// Has so many floats fetched to the second-level cache. Inlined, as are its callers: GCC drops calls of a
+/// function that does nothing else.
+HWY_INLINE void fetch_floats(const float* from, int64_t floats) {
+  for (int64_t i = 0; i < floats; i += kLineFloats) __builtin_prefetch(from + i, 0, 2);
+}
+
+/// Fetches what some tiles of images or of results lie on, `Side` rows of `Side` places each, row by row.
+/// Of channels-last operands: `floats` of each place are wanted.
+template <int64_t Side>
+class TileFetch {
+ public:
+  /// Tiles [begin, end) of `like`, whose element (n, c, h, w) is at[n·image_step + c + h·row_step +
+  /// w·column_step].
+  TileFetch(const WinogradImages& like, int64_t begin, int64_t end, int64_t floats)
+      : like_(like), place_(like, begin), left_((end - begin) * Side), floats_(floats) {}
+
+  int64_t left() const { return left_; }
+
+  /// The next row.
+  HWY_INLINE void operator()() {
+    const int64_t h = place_.row * Side + row_, w = place_.column * Side;
+    if (h < like_.height) {
+      const float* at =
+          like_.x + place_.image * like_.image_step + h * like_.row_step + w * like_.column_step;
+      const int64_t columns = HWY_MIN(Side, like_.width - w);
+      for (int64_t j = 0; j < columns; ++j) fetch_floats(at + j * like_.column_step, floats_);
+    }
+    --left_;
+    if (++row_ < Side) return;
+    row_ = 0;
+    place_.advance(like_);
+  }
+
+ private:
+  const WinogradImages& like_;
+  TilePlace place_;
+  int64_t left_, floats_, row_ = 0;
+};
+
+/// Spreads fetches evenly over `calls` calls: what is needed next comes while products are computed, a little
+/// at a time, as a processor waits for few lines of memory at once.
+template <class Fetch>
+class Spread {
+ public:
+  Spread(Fetch fetch, int64_t calls) : fetch_(fetch), rows_(fetch.left()), calls_(calls) {}
+
+  HWY_INLINE void operator()() {
+    for (due_ += rows_; due_ >= calls_; due_ -= calls_) fetch_();
+  }
+
+ private:
+  Fetch fetch_;
+  int64_t rows_, calls_, due_ = 0;
+};
+
+/// How often multiply_block() calls `between`.
+HWY_INLINE int64_t multiply_calls(const TileGroups& images, int64_t filters) {
+  return images.products * ((filters + kTileColumns - 1) / kTileColumns) *
+         ((images.tiles + images.group - 1) / images.group);
+}
+
+/// All products of the tiles with one filter block. Calls between() before each group's.
+template <class Between>
+HWY_INLINE void multiply_block(const TileGroups& images, int64_t channels, int64_t filters,
+                               const float* transformed_images, const float* transformed_filters,
+                               float* results, Between between) {
   const TileGroups products(images.products, kWinogradFilters, images.tiles);
   for (int64_t product = 0; product < images.products; ++product)
     for (int64_t k = 0; k < filters; k += kTileColumns) {
       const float* columns = transformed_filters + product * filter_product_step(channels) + k * channels;
-      for (int64_t tile = 0; tile < images.tiles; tile += images.group)
+      for (int64_t tile = 0; tile < images.tiles; tile += images.group) {
+        between();
         multiply_group(HWY_MIN(images.group, images.tiles - tile), channels,
                        transformed_images + product * images.step() + images.offset(tile), columns,
                        results + product * products.step() + products.offset(tile) + k);
+      }
     }
 }
 

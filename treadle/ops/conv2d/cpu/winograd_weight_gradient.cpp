@@ -65,7 +65,7 @@ void add_tiles(const Call& call, const Plan& plan, const Operands& operands, flo
       for (int64_t batch = 0; batch < batches.parts(); ++batch)
         cpu::winograd_add_weights(operands.images, operands.gradients,
                                   {tiles.begin + batches[batch].begin, tiles.begin + batches[batch].end,
-                                   blocks.begin, blocks.end, own, scratch + part * scratch_size});
+                                   tiles.end, blocks.begin, blocks.end, own, scratch + part * scratch_size});
     }
   });
 }

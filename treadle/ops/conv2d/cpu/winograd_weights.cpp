@@ -22,9 +22,10 @@ void transform_gradients(const WinogradGradients& gradients, int64_t begin, int6
   WinogradGradients block = gradients;
   block.x += first;
   const TileGroups groups(kWinogradProducts, kWinogradFilters, end - begin);
-  for (int64_t tile = begin; tile < end; ++tile)
+  TilePlace place(block, begin);
+  for (int64_t tile = begin; tile < end; ++tile, place.advance(block))
     transform_pixels<ThreeTaps::kGradients, kSide>(
-        TilePixels<ThreeTaps::kGradients, ThreeTaps::kGradients>(block, tile).pixels, filters,
+        TilePixels<ThreeTaps::kGradients, ThreeTaps::kGradients>(block, place).pixels, filters,
         [](const Vector* in, Vector* transformed) HWY_ATTR { ThreeTaps::gradient(in, transformed); },
         out + groups.offset(tile - begin), groups.step());
 }
@@ -73,15 +74,23 @@ HWY_INLINE void add_rows(int64_t rows, const ProductTiles& of, float* sums) {
   if constexpr (Rows > 1) add_rows<Rows - 1>(rows, of, sums);
 }
 
-/// All products of one filter block: sums[product][channel][filter] += …
-void add_block(int64_t channels, int64_t filters, int64_t tiles, const float* images, const float* gradients,
-               float* sums) {
+HWY_INLINE int64_t add_calls(int64_t channels, int64_t filters) {
+  return kWinogradProducts * ((filters + kTileColumns - 1) / kTileColumns) *
+         ((channels + kTileRows - 1) / kTileRows);
+}
+
+/// All products of one filter block: sums[product][channel][filter] += …; calls between() before each of
+/// add_calls().
+template <class Between>
+HWY_INLINE void add_block(int64_t channels, int64_t filters, int64_t tiles, const float* images,
+                          const float* gradients, float* sums, Between between) {
   const TileGroups image_places(kWinogradProducts, channels, tiles),
       gradient_places(kWinogradProducts, kWinogradFilters, tiles);
   const int64_t parts = (channels + kTileRows - 1) / kTileRows;
   for (int64_t product = 0; product < kWinogradProducts; ++product)
     for (int64_t k = 0; k < filters; k += kTileColumns)
       for (int64_t part = 0; part < parts; ++part) {
+        between();
         const int64_t begin = channels * part / parts, end = channels * (part + 1) / parts;
         add_rows(end - begin,
                  {images + product * image_places.step() + begin,
@@ -100,8 +109,25 @@ void add_weights(const WinogradImages& images, const WinogradGradients& gradient
     const int64_t first = block * kWinogradFilters,
                   filters = HWY_MIN(kWinogradFilters, gradients.channels - first);
     transform_gradients(gradients, task.tile_begin, task.tile_end, first, filters, block_gradients);
+    // Fetched meanwhile: the gradients of the next block, or those and the pixels of the tiles behind.
+    const bool last = block + 1 == task.block_end;
+    const int64_t next_begin = last ? task.tile_end : task.tile_begin,
+                  next_end = HWY_MIN(next_begin + tiles, task.all_tiles);
+    const int64_t next_filter = last ? task.block_begin * kWinogradFilters : first + kWinogradFilters;
+    WinogradGradients next = gradients;
+    next.x += next_filter;
+    const int64_t calls = add_calls(channels, filters);
+    Spread next_gradients(
+        TileFetch<ThreeTaps::kGradients>(next, next_begin, next_end,
+                                         HWY_MIN(kWinogradFilters, gradients.channels - next_filter)),
+        calls);
+    Spread pixels(
+        TileFetch<ThreeTaps::kGradients>(images, next_begin, last ? next_end : next_begin, channels), calls);
     add_block(channels, filters, tiles, transformed, block_gradients,
-              task.sums + (block - task.block_begin) * weight_sums_size(channels));
+              task.sums + (block - task.block_begin) * weight_sums_size(channels), [&]() HWY_ATTR {
+                next_gradients();
+                pixels();
+              });
   }
 }
 

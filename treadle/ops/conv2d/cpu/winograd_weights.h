@@ -21,9 +21,9 @@ constexpr int64_t weight_sums_size(int64_t channels) {
 int64_t winograd_weights_scratch(int64_t channels, int64_t tiles);
 
 /// Adds tiles [tile_begin, tile_end) to the sums of filter blocks [block_begin, block_end), which follow one
-/// another in `sums`, from block `block_begin` on.
+/// another in `sums`, from block `block_begin` on. Tiles [tile_end, all_tiles) follow.
 struct WinogradWeightsTask {
-  int64_t tile_begin, tile_end, block_begin, block_end;
+  int64_t tile_begin, tile_end, all_tiles, block_begin, block_end;
   float *sums, *scratch;
 };
 void winograd_add_weights(const WinogradImages& images, const WinogradGradients& gradients,

@@ -104,7 +104,7 @@ void run_task(const WinogradImages& images, const WinogradTask& task, const Pool
     const float* transformed = task.transformed + block * winograd_block_size(images.channels);
     const int64_t first = block * kWinogradFilters, filters = HWY_MIN(kWinogradFilters, task.filters - first);
     multiply_block(TileGroups(kProducts, images.channels, windows), images.channels, filters, scratch.image,
-                   transformed, scratch.results);
+                   transformed, scratch.results, [] {});
     pool_block(output, scratch.results, transformed + kProducts * filter_product_step(images.channels),
                windows, {output, task.window_begin, first, filters, scratch.y, scratch.choice});
   }
