@@ -44,7 +44,7 @@ struct Sizes {
   int64_t tap(int64_t k, int64_t c, int64_t r, int64_t s) const {
     return ((k * channels + c) * 3 + r) * 3 + s;
   }
-  int64_t tiles() const { return images * winograd_tiles_along(rows()) * winograd_tiles_along(columns()); }
+  TileRegions regions() const { return {images, rows(), columns()}; }
   /// Calls f(pixel, result, r, s) for all that meet.
   template <class F>
   void for_each_place(F f) const {
@@ -124,11 +124,14 @@ void run_convolution(const Problem& problem, const WinogradFilters& filters, int
     winograd_filters(filters, block, problem.bias.data(), 1, transformed.get() + block * size);
   auto scratch = hwy::AllocateAligned<float>(size_t(winograd_scratch(s.channels, tiles_at_once)));
   const WinogradResults operands = results.operands(s);
-  for (int64_t i = 0; i < s.tiles(); i += tiles_at_once)
-    winograd_convolution(problem.images(),
-                         {i, std::min(i + tiles_at_once, s.tiles()), s.tiles(), 0, filters.blocks(),
-                          s.filters, transformed.get(), scratch.get()},
-                         operands);
+  for (const TileRegion& region : s.regions()) {
+    const int64_t tiles = region.tiles(s.images);
+    for (int64_t i = 0; i < tiles; i += tiles_at_once)
+      winograd_convolution(region.of(problem.images()),
+                           {region.narrow_rows, region.narrow_columns, i, std::min(i + tiles_at_once, tiles),
+                            tiles, 0, filters.blocks(), s.filters, transformed.get(), scratch.get()},
+                           region.of(operands));
+  }
 }
 
 /// Sums may be off by `growth` times what direct sums of so many terms may be.
@@ -164,10 +167,14 @@ std::vector<float> run_weights(const Problem& problem, int64_t tiles_at_once, in
   auto sums = hwy::AllocateAligned<float>(size_t(slices * size));
   std::fill_n(sums.get(), slices * size, 0.0f);
   auto scratch = hwy::AllocateAligned<float>(size_t(winograd_weights_scratch(s.channels, tiles_at_once)));
-  for (int64_t i = 0, batch = 0; i < s.tiles(); i += tiles_at_once, ++batch)
-    winograd_add_weights(problem.images(), problem.gradients(),
-                         {i, std::min(i + tiles_at_once, s.tiles()), s.tiles(), 0, blocks,
-                          sums.get() + batch % slices * size, scratch.get()});
+  int64_t batch = 0;
+  for (const TileRegion& region : s.regions()) {
+    const int64_t tiles = region.tiles(s.images);
+    for (int64_t i = 0; i < tiles; i += tiles_at_once)
+      winograd_add_weights(region.of(problem.images()), region.of(problem.gradients()),
+                           {region.narrow_rows, region.narrow_columns, i, std::min(i + tiles_at_once, tiles),
+                            tiles, 0, blocks, sums.get() + batch++ % slices * size, scratch.get()});
+  }
   std::vector<float> dw(size_t(s.filters * s.channels * 9), 12345.0f);
   for (int64_t block = 0; block < blocks; ++block)
     winograd_make_weights({dw.data() + block * kWinogradFilters * s.channels * 9, s.channels,
@@ -203,9 +210,10 @@ std::string describe(const Sizes& s) {
       std::vector<int64_t>{s.images, s.channels, s.height, s.width, s.filters, s.padding});
 }
 
-const Sizes kSizes[] = {{2, 1, 4, 4, 1},    {1, 3, 1, 1, 5},     {3, 5, 3, 2, 17},
-                        {2, 17, 7, 6, 33},  {1, 8, 13, 13, 32},  {1, 64, 5, 7, 66, 0},
-                        {1, 130, 4, 6, 31}, {2, 16, 6, 6, 8, 2}, {1, 7, 4, 33, 16, 1}};
+const Sizes kSizes[] = {{2, 1, 4, 4, 1},      {1, 3, 1, 1, 5},      {3, 5, 3, 2, 17},   {2, 17, 7, 6, 33},
+                        {1, 8, 13, 13, 32},   {1, 64, 5, 7, 66, 0}, {1, 130, 4, 6, 31}, {2, 16, 6, 6, 8, 2},
+                        {1, 7, 4, 33, 16, 1}, {12, 5, 6, 9, 33},    {13, 16, 5, 8, 16}, {3, 8, 16, 10, 32},
+                        {12, 8, 2, 1, 16}};
 
 TEST_P(WinogradKernels, ConvolutionAgreesWithDouble) {
   for (const Sizes& s : kSizes)
@@ -261,12 +269,33 @@ TEST_P(WinogradKernels, WeightsAgreeWithDouble) {
                          {1, 8, 13, 13, 32},
                          {2, 40, 6, 7, 66, 0},
                          {1, 130, 6, 8, 31},
-                         {2, 16, 6, 6, 8, 2}})
+                         {2, 16, 6, 6, 8, 2},
+                         {12, 5, 6, 10, 33},
+                         {13, 16, 5, 8, 16},
+                         {3, 8, 16, 10, 32}})
     for (int64_t slices : {1, 3}) {
       SCOPED_TRACE(describe(s) + testing::PrintToString(slices));
       const Problem problem(s);
       check_weights(problem, run_weights(problem, slices > 1 ? 5 : 25, slices));
     }
+}
+
+/// How many products a tile of each region has, and how many tiles an image.
+TEST(WinogradRegions, LastRowsAndColumnsAreNarrow) {
+  auto regions = [](int64_t images, int64_t P, int64_t Q) {
+    std::vector<std::vector<int64_t>> list;
+    for (const TileRegion& region : TileRegions(images, P, Q))
+      list.push_back({region.row, region.rows, region.column, region.columns, region.products()});
+    return list;
+  };
+  using List = std::vector<std::vector<int64_t>>;
+  EXPECT_EQ(regions(12, 14, 14),
+            (List{{0, 3, 0, 3, 36}, {0, 3, 3, 1, 24}, {3, 1, 0, 3, 24}, {3, 1, 3, 1, 16}}));
+  EXPECT_EQ(regions(11, 14, 14), (List{{0, 4, 0, 4, 36}}));
+  EXPECT_EQ(regions(12, 28, 13), (List{{0, 7, 0, 3, 36}, {0, 7, 3, 1, 24}}));
+  EXPECT_EQ(regions(12, 7, 8), (List{{0, 2, 0, 2, 36}}));
+  EXPECT_EQ(regions(12, 2, 4), (List{{0, 1, 0, 1, 24}}));
+  EXPECT_EQ(TileRegions(64, 14, 14).products(64), 64 * 484);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryTarget, WinogradKernels, testing::ValuesIn(simd_targets()),

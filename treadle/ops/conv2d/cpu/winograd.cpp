@@ -35,24 +35,30 @@ const float* transformed_filters(const Call& call, const cpu::WinogradFilters& f
   return call.kept<float>(filters.blocks() * size, {1}, fill);
 }
 
-/// Threads share the tiles of all images, and the filters where tiles are few.
+/// Threads share the tiles of a region of all images, and the filters where tiles are few.
 void convolve(const Call& call, const Convolution& convolution) {
   const TensorView &x = convolution.x, &y = convolution.y;
-  const int64_t channels = x.shape[1], filters = y.shape[1], rows = winograd_tiles_along(y.shape[2]),
-                columns = winograd_tiles_along(y.shape[3]), tiles = x.shape[0] * rows * columns;
-  const WinogradCut cut(tiles, divide_up(filters, cpu::kWinogradFilters), cpu::winograd_tiles(channels),
-                        tiles * cpu::kWinogradProducts * channels * filters);
-  const cpu::WinogradImages images = winograd_images(call, x, convolution.padding, rows, columns);
+  const int64_t images_count = x.shape[0], channels = x.shape[1], filters = y.shape[1];
+  const cpu::WinogradImages images = winograd_images(
+      call, x, convolution.padding, winograd_tiles_along(y.shape[2]), winograd_tiles_along(y.shape[3]));
   const cpu::WinogradResults results{y.as<float>(), y.shape[2],   y.shape[3],   y.strides[0],
                                      y.strides[1],  y.strides[2], y.strides[3], convolution.relu};
-  const int64_t scratch_size = cpu::winograd_scratch(channels, cut.batch_size);
-  float* scratch = call.workspace<float>(cut.parts * scratch_size);
-  cut.for_each_task([&](int64_t part, Range range, Range blocks) {
-    cpu::winograd_convolution(images,
-                              {range.begin, range.end, tiles, blocks.begin, blocks.end, filters,
-                               convolution.transformed_filters, scratch + part * scratch_size},
-                              results);
-  });
+  const int64_t most = cpu::winograd_tiles(channels), scratch_size = cpu::winograd_scratch(channels, most);
+  const TileRegions regions(images_count, y.shape[2], y.shape[3]);
+  float* scratch =
+      call.workspace<float>(parts_of(regions.products(images_count) * channels * filters) * scratch_size);
+  for (const TileRegion& region : regions) {
+    const int64_t tiles = region.tiles(images_count);
+    const WinogradCut cut(tiles, divide_up(filters, cpu::kWinogradFilters), most,
+                          tiles * region.products() * channels * filters);
+    cut.for_each_task([&](int64_t part, Range range, Range blocks) {
+      cpu::winograd_convolution(
+          region.of(images),
+          {region.narrow_rows, region.narrow_columns, range.begin, range.end, tiles, blocks.begin, blocks.end,
+           filters, convolution.transformed_filters, scratch + part * scratch_size},
+          region.of(results));
+    });
+  }
 }
 
 template <bool Relu>

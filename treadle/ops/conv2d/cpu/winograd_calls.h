@@ -37,4 +37,76 @@ inline bool takes_winograd(const Conv2dOptions& o, const TensorView& x, const Te
          w.shape[1] >= kFewest && x.numel() > 0 && results_fill_tiles(y);
 }
 
+/// Tiles that are computed alike, a part of each image's: `rows` from `row` on, `columns` from `column` on.
+/// Where they are narrow, two rows or columns of results at most lie inside the image.
+struct TileRegion {
+  int64_t row, rows, column, columns;
+  bool narrow_rows, narrow_columns;
+
+  int64_t tiles(int64_t images) const { return images * rows * columns; }
+  /// Of a tile: 6 along an axis, 4 where it is narrow.
+  int64_t products() const { return (narrow_rows ? 4 : 6) * (narrow_columns ? 4 : 6); }
+  /// The same images, of whose tiles these are all.
+  cpu::WinogradImages of(cpu::WinogradImages images) const {
+    images.top -= row * cpu::kWinogradResults, images.left -= column * cpu::kWinogradResults;
+    images.rows = rows, images.columns = columns;
+    return images;
+  }
+  cpu::WinogradResults of(cpu::WinogradResults results) const {
+    const int64_t p = row * cpu::kWinogradResults, q = column * cpu::kWinogradResults;
+    results.y += p * results.row_step + q * results.column_step;
+    results.height -= p, results.width -= q;
+    return results;
+  }
+};
+
+/// The regions of images with results [P, Q]: the last row and the last column of tiles are regions of their
+/// own where they are narrow, so that their other products are not made (14×14 results: 484 of 576 are left).
+/// Not where that would leave tiles for less than a register tile.
+class TileRegions {
+ public:
+  TileRegions(int64_t images, int64_t P, int64_t Q) {
+    const Axis down(P), across(Q);
+    const bool split =
+        images * (down.narrow ? 1 : down.all) * (across.narrow ? 1 : across.all) >= cpu::TileGroups::kMost;
+    if (!split) {
+      add({0, down.all, 0, across.all, false, false});
+      return;
+    }
+    for (const bool last_row : {false, true})
+      for (const bool last_column : {false, true}) {
+        const Range rows = down.part(last_row), columns = across.part(last_column);
+        add({rows.begin, rows.size(), columns.begin, columns.size(), last_row, last_column});
+      }
+  }
+  const TileRegion* begin() const { return regions_; }
+  const TileRegion* end() const { return regions_ + count_; }
+  int64_t products(int64_t images) const {
+    int64_t sum = 0;
+    for (const TileRegion& region : *this) sum += region.tiles(images) * region.products();
+    return sum;
+  }
+
+ private:
+  struct Axis {
+    int64_t all;
+    bool narrow;
+
+    explicit Axis(int64_t results)
+        : all(winograd_tiles_along(results)),
+          narrow(results % cpu::kWinogradResults == 1 || results % cpu::kWinogradResults == 2) {}
+    Range part(bool last) const {
+      const int64_t whole = all - (narrow ? 1 : 0);
+      return last ? Range{whole, all} : Range{0, whole};
+    }
+  };
+
+  void add(const TileRegion& region) {
+    if (region.rows > 0 && region.columns > 0) regions_[count_++] = region;
+  }
+
+  TileRegion regions_[4];
+  int count_ = 0;
+};
+
 }  // namespace treadle

@@ -30,7 +30,6 @@ struct ResultTile {
     rows = HWY_MIN(kWinogradResults, results.height - p),
     columns = HWY_MIN(kWinogradResults, results.width - q);
   }
-  bool whole() const { return rows == kWinogradResults && columns == kWinogradResults; }
 };
 
 /// Bias and ReLU, which keeps NaN.
@@ -40,28 +39,28 @@ HWY_INLINE Vector finished(Vector sum, Vector bias, bool relu) {
 }
 
 /// The results of `kLanes` filters from products at distances of `step`, by store(row, column, results).
-template <class Store>
+template <class Down, class Across, class Store>
 HWY_INLINE void make_results(const float* HWY_RESTRICT products, int64_t step, const float* HWY_RESTRICT bias,
                              bool relu, Store store) {
-  constexpr int kSide = FourResults::kSide, kResults = FourResults::kResults;
   const Floats d;
-  Vector columns[kSide][kResults];
+  Vector columns[Across::kSide][Down::kResults];
 #pragma GCC unroll 8
-  for (int j = 0; j < kSide; ++j) {
-    Vector column[kSide];
+  for (int j = 0; j < Across::kSide; ++j) {
+    Vector column[Down::kSide];
 #pragma GCC unroll 8
-    for (int i = 0; i < kSide; ++i) column[i] = hn::Load(d, products + (i * kSide + j) * step);
-    FourResults::result(column, columns[j]);
+    for (int i = 0; i < Down::kSide; ++i)
+      column[i] = hn::Load(d, products + (Down::place(i) * Across::kPlaces + Across::place(j)) * step);
+    Down::result(column, columns[j]);
   }
   const Vector added = hn::Load(d, bias);
 #pragma GCC unroll 4
-  for (int i = 0; i < kResults; ++i) {
-    Vector row[kSide], result[kResults];
+  for (int i = 0; i < Down::kResults; ++i) {
+    Vector row[Across::kSide], result[Across::kResults];
 #pragma GCC unroll 8
-    for (int j = 0; j < kSide; ++j) row[j] = columns[j][i];
-    FourResults::result(row, result);
+    for (int j = 0; j < Across::kSide; ++j) row[j] = columns[j][i];
+    Across::result(row, result);
 #pragma GCC unroll 4
-    for (int j = 0; j < kResults; ++j) store(i, j, finished(result[j], added, relu));
+    for (int j = 0; j < Across::kResults; ++j) store(i, j, finished(result[j], added, relu));
   }
 }
 
@@ -86,29 +85,32 @@ HWY_INLINE void copy_results(const float* HWY_RESTRICT from, int64_t filters, co
 }
 
 /// One tile's results of a filter block, of which `filters` exist.
+template <class Down, class Across>
 HWY_INLINE void finish_tile(const float* products, int64_t step, const float* bias, int64_t filters,
                             const ResultTile& tile, const WinogradResults& results) {
   const Floats d;
   if (results.filter_step == 1 && filters % kLanes == 0) {
-    const bool whole = tile.whole();
+    const bool whole = tile.rows >= Down::kResults && tile.columns >= Across::kResults;
     for (int64_t k = 0; k < filters; k += kLanes) {
       float* const y = tile.y + k;
       auto store = [&](int i, int j, Vector value)
                        HWY_ATTR { hn::StoreU(value, d, y + i * results.row_step + j * results.column_step); };
       if (whole)
-        make_results(products + k, step, bias + k, results.relu, store);
+        make_results<Down, Across>(products + k, step, bias + k, results.relu, store);
       else
-        make_results(products + k, step, bias + k, results.relu, [&](int i, int j, Vector value) HWY_ATTR {
-          if (i < tile.rows && j < tile.columns) store(i, j, value);
-        });
+        make_results<Down, Across>(products + k, step, bias + k, results.relu,
+                                   [&](int i, int j, Vector value) HWY_ATTR {
+                                     if (i < tile.rows && j < tile.columns) store(i, j, value);
+                                   });
     }
     return;
   }
   HWY_ALIGN float places[kPlaces * kWinogradFilters];
   for (int64_t k = 0; k < filters; k += kLanes)
-    make_results(products + k, step, bias + k, results.relu, [&](int i, int j, Vector value) HWY_ATTR {
-      hn::Store(value, d, places + (i * kWinogradResults + j) * kWinogradFilters + k);
-    });
+    make_results<Down, Across>(
+        products + k, step, bias + k, results.relu, [&](int i, int j, Vector value) HWY_ATTR {
+          hn::Store(value, d, places + (i * kWinogradResults + j) * kWinogradFilters + k);
+        });
   copy_results(places, filters, tile, results);
 }
 
@@ -125,17 +127,20 @@ HWY_INLINE WinogradImages places_of(const WinogradResults& results, const Winogr
   places.height = results.height, places.width = results.width;
   places.image_step = results.image_step, places.row_step = results.row_step,
   places.column_step = results.column_step;
+  places.top = places.left = 0;
   return places;
 }
 
-void run_task(const WinogradImages& images, const WinogradConvolutionTask& task,
-              const WinogradResults& results) {
+template <class Down, class Across>
+void run_tiles(const WinogradImages& images, const WinogradConvolutionTask& task,
+               const WinogradResults& results) {
+  constexpr uint64_t kProducts = products_of<Down, Across>();
   const int64_t tiles = task.tile_end - task.tile_begin, channels = images.channels;
   const TileGroups places(kWinogradProducts, channels, tiles),
       product_places(kWinogradProducts, kWinogradFilters, tiles);
   float* const transformed = task.scratch;
   float* const products = task.scratch + places.size();
-  transform_images<FourResults>(images, task.tile_begin, task.tile_end, transformed);
+  transform_images<Down, Across>(images, task.tile_begin, task.tile_end, transformed);
   const int64_t next_end = HWY_MIN(task.tile_end + tiles, task.all_tiles);
   for (int64_t block = task.block_begin; block < task.block_end; ++block) {
     const float* filters = task.transformed + block * filter_block_size(kWinogradProducts, channels);
@@ -145,18 +150,28 @@ void run_task(const WinogradImages& images, const WinogradConvolutionTask& task,
     const WinogradImages to = places_of(results, images, first);
     const int64_t to_end = results.filter_step == 1 ? task.tile_end : task.tile_begin;
     const int64_t pixels_end = block + 1 == task.block_end ? next_end : task.tile_end;
-    const int64_t calls = multiply_calls(places, count);
+    const int64_t calls = multiply_calls(places, count, kProducts);
     Spread to_results(TileFetch<kWinogradResults>(to, task.tile_begin, to_end, count), calls);
     Spread pixels(TileFetch<kWinogradResults>(images, task.tile_end, pixels_end, channels), calls);
-    multiply_block(places, channels, count, transformed, filters, products, [&]() HWY_ATTR {
+    multiply_block(places, kProducts, channels, count, transformed, filters, products, [&]() HWY_ATTR {
       to_results();
       pixels();
     });
     TilePlace place(images, task.tile_begin);
     for (int64_t i = 0; i < tiles; ++i, place.advance(images))
-      finish_tile(products + product_places.offset(i), product_places.step(), bias, count,
-                  ResultTile(place, results, first), results);
+      finish_tile<Down, Across>(products + product_places.offset(i), product_places.step(), bias, count,
+                                ResultTile(place, results, first), results);
   }
+}
+
+void run_task(const WinogradImages& images, const WinogradConvolutionTask& task,
+              const WinogradResults& results) {
+  if (task.narrow_rows)
+    task.narrow_columns ? run_tiles<NarrowTile, NarrowTile>(images, task, results)
+                        : run_tiles<NarrowTile, FourResults>(images, task, results);
+  else
+    task.narrow_columns ? run_tiles<FourResults, NarrowTile>(images, task, results)
+                        : run_tiles<FourResults, FourResults>(images, task, results);
 }
 
 }  // namespace treadle::cpu::HWY_NAMESPACE

@@ -34,6 +34,7 @@ int64_t winograd_scratch(int64_t channels, int64_t tiles);
 /// Results of tiles [tile_begin, tile_end) and of the filters of blocks [block_begin, block_end), whose
 /// transforms follow one another in `transformed`, from block 0 on. Tiles [tile_end, all_tiles) follow.
 struct WinogradConvolutionTask {
+  bool narrow_rows, narrow_columns;  ///< of the tiles two rows, two columns at most lie inside the image
   int64_t tile_begin, tile_end, all_tiles, block_begin, block_end, filters;
   const float* transformed;
   float* scratch;

@@ -34,8 +34,8 @@ HWY_INLINE void both_signs(Vector even, float factor, Vector odd, Vector* out) {
 inline constexpr float kHalfShare = -8.0f / 15, kTwoShare = 1.0f / 30;
 
 /// F(4×4, 3×3): six pixels and three taps make four results.
-struct FourResults {
-  static constexpr int kSide = 6, kResults = 4;
+struct FourResults : AllPlaces<6> {
+  static constexpr int kResults = 4;
 
   /// Rows of G: 1 0 0 · -8/15 (1 ±½ ¼) · 1/30 (1 ±2 4) · 0 0 1.
   HWY_INLINE static void filter(Vector g0, Vector g1, Vector g2, Vector* out) {
@@ -68,8 +68,8 @@ struct FourResults {
 
 /// F(3×3, 4×4): six pixels and the gradients of four results make three taps. What G's rows have in common
 /// is multiplied into the taps, of which there are fewer.
-struct ThreeTaps {
-  static constexpr int kSide = FourResults::kSide, kGradients = 4, kTaps = 3;
+struct ThreeTaps : AllPlaces<6> {
+  static constexpr int kGradients = 4, kTaps = 3;
 
   HWY_INLINE static void image(const Vector* p, Vector* out) { FourResults::image(p, out); }
   /// Rows 1 0 0 0 · 1 ±½ ¼ ±⅛ · 1 ±2 4 ±8 · 0 0 0 1.
@@ -91,6 +91,33 @@ struct ThreeTaps {
     out[0] = hn::Add(m[0], hn::Add(half_even, two_even));
     out[1] = hn::MulAdd(hn::Set(d, 2), two_odd, hn::Mul(hn::Set(d, 0.5f), half_odd));
     out[2] = hn::MulAdd(hn::Set(d, 4), two_even, hn::MulAdd(hn::Set(d, 0.25f), half_even, m[5]));
+  }
+};
+
+/// A tile of which two results or gradients at most lie inside the image: F(2×2, 3×3) and F(3×3, 2×2) at 0,
+/// ±½ and ∞, four of the points that filters and taps are transformed for, so that both sizes of tile share
+/// these. What the points' shares differ by is multiplied into the pixels: -15/4.
+struct NarrowTile {
+  static constexpr int kSide = 4, kPlaces = FourResults::kSide, kResults = 2, kGradients = 2;
+  static constexpr int place(int i) { return i < 3 ? i : 5; }
+
+  /// Rows of Bᵀ: 1 0 -4 0 · 0 ∓15/8 -15/4 0 · 0 -¼ 0 1.
+  HWY_INLINE static void image(const Vector* p, Vector* out) {
+    const Floats d;
+    out[0] = hn::NegMulAdd(hn::Set(d, 4), p[2], p[0]);
+    both_signs(hn::Mul(hn::Set(d, -3.75f), p[2]), -1.875f, p[1], out + 1);
+    out[3] = hn::NegMulAdd(hn::Set(d, 0.25f), p[1], p[3]);
+  }
+  /// Rows of Aᵀ: 1 1 1 0 · 0 ½ -½ 1.
+  HWY_INLINE static void result(const Vector* m, Vector* out) {
+    out[0] = hn::Add(m[0], hn::Add(m[1], m[2]));
+    out[1] = hn::MulAdd(hn::Set(Floats(), 0.5f), hn::Sub(m[1], m[2]), m[3]);
+  }
+  /// Rows 1 0 · 1 ±½ · 0 1.
+  HWY_INLINE static void gradient(const Vector* g, Vector* out) {
+    out[0] = g[0];
+    both_signs(g[0], 0.5f, g[1], out + 1);
+    out[3] = g[1];
   }
 };
 

@@ -4,7 +4,8 @@
 // Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
 //
 // A `Tile` says how one axis is transformed: kSide places, `filter` (G: 3 vectors → kSide) and `image` (Bᵀ:
-// kSide vectors → kSide).
+// kSide vectors → kSide). A tile may do with some of the points that filters were transformed for: its place
+// i is their place(i) of kPlaces.
 #include <algorithm>
 #include <cstdint>
 
@@ -100,75 +101,101 @@ void transform_filter_block(const WinogradFilters& f, int64_t block, const float
     to[k] = bias && first + k < f.filters ? bias[(first + k) * bias_step] : 0;
 }
 
-/// Where the pixels of a tile begin: `Side` places in each direction, from one tile to the next `Step`.
-template <int64_t Side, int64_t Step>
+/// A tile of all points.
+template <int Side>
+struct AllPlaces {
+  static constexpr int kSide = Side, kPlaces = Side;
+  static constexpr int place(int i) { return i; }
+};
+
+/// Bit i says whether tiles have product i, of Down along columns and Across along rows.
+template <class Down, class Across>
+constexpr uint64_t products_of() {
+  uint64_t bits = 0;
+  for (int i = 0; i < Down::kSide; ++i)
+    for (int j = 0; j < Across::kSide; ++j)
+      bits |= uint64_t(1) << (Down::place(i) * Across::kPlaces + Across::place(j));
+  return bits;
+}
+
+/// Where the pixels of a tile begin, from one tile to the next `Step`.
+template <int64_t Rows, int64_t Columns, int64_t Step>
 struct TilePixels {
-  const float* pixels[Side * Side];
+  const float* pixels[Rows * Columns];
 
   HWY_INLINE TilePixels(const WinogradImages& images, const TilePlace& place) {
     const int64_t top = place.row * Step - images.top, left = place.column * Step - images.left;
     const float* image = images.x + place.image * images.image_step;
-    for (int64_t i = 0; i < Side; ++i) {
+    for (int64_t i = 0; i < Rows; ++i) {
       const int64_t h = top + i;
       const bool row_inside = h >= 0 && h < images.height;
-      for (int64_t j = 0; j < Side; ++j) {
+      for (int64_t j = 0; j < Columns; ++j) {
         const int64_t w = left + j;
         const bool inside = row_inside && w >= 0 && w < images.width;
-        pixels[i * Side + j] = inside ? image + h * images.row_step + w * images.column_step : images.zeros;
+        pixels[i * Columns + j] =
+            inside ? image + h * images.row_step + w * images.column_step : images.zeros;
       }
     }
   }
 };
 
-/// Both axes of a tile of In × In vectors, of which load(place) gives one, to Out × Out at distances of
-/// `step`; apply(In vectors, Out vectors) transforms one axis.
-template <int In, int Out, class Load, class Apply>
-HWY_INLINE void transform_both_axes(Load load, Apply apply, float* HWY_RESTRICT out, int64_t step) {
+/// How an axis of a tile is transformed: kIn vectors to kOut, which are places of kPlaces.
+template <class Tile>
+struct ImageAxis : Tile {
+  static constexpr int kIn = Tile::kSide, kOut = Tile::kSide;
+  HWY_INLINE static void apply(const Vector* in, Vector* out) { Tile::image(in, out); }
+};
+
+/// Both axes of a tile, of which load(place) gives one vector, by Down along columns, then Across along rows,
+/// to places at distances of `step`.
+template <class Down, class Across, class Load>
+HWY_INLINE void transform_both_axes(Load load, float* HWY_RESTRICT out, int64_t step) {
   const Floats d;
-  Vector columns[In][Out];
+  Vector columns[Across::kIn][Down::kOut];
 #pragma GCC unroll 8
-  for (int j = 0; j < In; ++j) {
-    Vector column[In];
+  for (int j = 0; j < Across::kIn; ++j) {
+    Vector column[Down::kIn];
 #pragma GCC unroll 8
-    for (int i = 0; i < In; ++i) column[i] = load(i * In + j);
-    apply(column, columns[j]);
+    for (int i = 0; i < Down::kIn; ++i) column[i] = load(i * Across::kIn + j);
+    Down::apply(column, columns[j]);
   }
 #pragma GCC unroll 8
-  for (int i = 0; i < Out; ++i) {
-    Vector row[In], result[Out];
+  for (int i = 0; i < Down::kOut; ++i) {
+    Vector row[Across::kIn], result[Across::kOut];
 #pragma GCC unroll 8
-    for (int j = 0; j < In; ++j) row[j] = columns[j][i];
-    apply(row, result);
+    for (int j = 0; j < Across::kIn; ++j) row[j] = columns[j][i];
+    Across::apply(row, result);
 #pragma GCC unroll 8
-    for (int j = 0; j < Out; ++j) hn::Store(result[j], d, out + (i * Out + j) * step);
+    for (int j = 0; j < Across::kOut; ++j)
+      hn::Store(result[j], d, out + (Down::place(i) * Across::kPlaces + Across::place(j)) * step);
   }
 }
 
 /// The same for channels [0, channels) of the pixels; `out` has room for whole vectors.
-template <int In, int Out, class Apply>
-HWY_INLINE void transform_pixels(const float* const* pixels, int64_t channels, Apply apply,
-                                 float* HWY_RESTRICT out, int64_t step) {
+template <class Down, class Across>
+HWY_INLINE void transform_pixels(const float* const* pixels, int64_t channels, float* HWY_RESTRICT out,
+                                 int64_t step) {
+  constexpr int kPixels = Down::kIn * Across::kIn;
   const Floats d;
   int64_t c = 0;
   for (; c + kLanes <= channels; c += kLanes)
-    transform_both_axes<In, Out>([&](int i) HWY_ATTR { return hn::LoadU(d, pixels[i] + c); }, apply, out + c,
-                                 step);
+    transform_both_axes<Down, Across>([&](int i) HWY_ATTR { return hn::LoadU(d, pixels[i] + c); }, out + c,
+                                      step);
   if (c == channels) return;
-  HWY_ALIGN float rest[In * In][kLanes] = {};
-  for (int i = 0; i < In * In; ++i) std::copy_n(pixels[i] + c, channels - c, rest[i]);
-  transform_both_axes<In, Out>([&](int i) HWY_ATTR { return hn::Load(d, rest[i]); }, apply, out + c, step);
+  HWY_ALIGN float rest[kPixels][kLanes] = {};
+  for (int i = 0; i < kPixels; ++i) std::copy_n(pixels[i] + c, channels - c, rest[i]);
+  transform_both_axes<Down, Across>([&](int i) HWY_ATTR { return hn::Load(d, rest[i]); }, out + c, step);
 }
 
 /// Tiles [begin, end), transformed.
-template <class Tile>
+template <class Down, class Across>
 void transform_images(const WinogradImages& images, int64_t begin, int64_t end, float* HWY_RESTRICT out) {
-  constexpr int kSide = Tile::kSide;
-  const TileGroups groups(kSide * kSide, images.channels, end - begin);
+  constexpr int kPlaces = Down::kPlaces;
+  const TileGroups groups(kPlaces * kPlaces, images.channels, end - begin);
   TilePlace place(images, begin);
   for (int64_t tile = begin; tile < end; ++tile, place.advance(images))
-    transform_pixels<kSide, kSide>(
-        TilePixels<kSide, kSide - 2>(images, place).pixels, images.channels,
-        [](const Vector* in, Vector* transformed) HWY_ATTR { Tile::image(in, transformed); },
+    transform_pixels<ImageAxis<Down>, ImageAxis<Across>>(
+        TilePixels<Down::kSide, Across::kSide, kPlaces - 2>(images, place).pixels, images.channels,
         out + groups.offset(tile - begin), groups.step());
 }
 
@@ -235,12 +262,11 @@ class TileFetch {
 
   /// The next row.
   HWY_INLINE void operator()() {
-    const int64_t h = place_.row * Side + row_, w = place_.column * Side;
-    if (h < like_.height) {
-      const float* at =
-          like_.x + place_.image * like_.image_step + h * like_.row_step + w * like_.column_step;
-      const int64_t columns = HWY_MIN(Side, like_.width - w);
-      for (int64_t j = 0; j < columns; ++j) fetch_floats(at + j * like_.column_step, floats_);
+    const int64_t h = place_.row * Side + row_ - like_.top, left = place_.column * Side - like_.left;
+    const int64_t begin = HWY_MAX(int64_t(0), left), end = HWY_MIN(left + Side, like_.width);
+    if (h >= 0 && h < like_.height) {
+      const float* row = like_.x + place_.image * like_.image_step + h * like_.row_step;
+      for (int64_t w = begin; w < end; ++w) fetch_floats(row + w * like_.column_step, floats_);
     }
     --left_;
     if (++row_ < Side) return;
@@ -271,18 +297,20 @@ class Spread {
 };
 
 /// How often multiply_block() calls `between`.
-HWY_INLINE int64_t multiply_calls(const TileGroups& images, int64_t filters) {
-  return images.products * ((filters + kTileColumns - 1) / kTileColumns) *
+HWY_INLINE int64_t multiply_calls(const TileGroups& images, int64_t filters, uint64_t products) {
+  return __builtin_popcountll(products) * ((filters + kTileColumns - 1) / kTileColumns) *
          ((images.tiles + images.group - 1) / images.group);
 }
 
-/// All products of the tiles with one filter block. Calls between() before each group's.
+/// Products of the tiles with one filter block, those with a bit in `wanted`. Calls between() before each
+/// group's.
 template <class Between>
-HWY_INLINE void multiply_block(const TileGroups& images, int64_t channels, int64_t filters,
+HWY_INLINE void multiply_block(const TileGroups& images, uint64_t wanted, int64_t channels, int64_t filters,
                                const float* transformed_images, const float* transformed_filters,
                                float* results, Between between) {
   const TileGroups products(images.products, kWinogradFilters, images.tiles);
-  for (int64_t product = 0; product < images.products; ++product)
+  for (int64_t product = 0; product < images.products; ++product) {
+    if (!(wanted >> product & 1)) continue;
     for (int64_t k = 0; k < filters; k += kTileColumns) {
       const float* columns = transformed_filters + product * filter_product_step(channels) + k * channels;
       for (int64_t tile = 0; tile < images.tiles; tile += images.group) {
@@ -292,6 +320,7 @@ HWY_INLINE void multiply_block(const TileGroups& images, int64_t channels, int64
                        results + product * products.step() + products.offset(tile) + k);
       }
     }
+  }
 }
 
 }  // namespace treadle::cpu::HWY_NAMESPACE

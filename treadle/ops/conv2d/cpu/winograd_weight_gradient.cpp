@@ -16,27 +16,35 @@ Conv2dGeometry geometry_of(const Call& call) {
                               call.options<Conv2dWeightGradientOptions>());
 }
 
-/// Tiles in slices, each of which sums on its own, and blocks of filters. The cuts follow from the settings
-/// alone, so that the same call gives the same bits wherever it runs.
+/// Tiles in slices (a part of each region), each of which sums on its own, and blocks of filters. The cuts
+/// follow from the settings alone, so that the same call gives the same bits wherever it runs.
 struct Plan {
-  int64_t rows, columns, channels, filters;
+  int64_t images, rows, columns, channels, filters;
+  TileRegions regions;
   Cut slices, blocks;
 
   explicit Plan(const Conv2dGeometry& g)
-      : rows(winograd_tiles_along(g.P)),
+      : images(g.N),
+        rows(winograd_tiles_along(g.P)),
         columns(winograd_tiles_along(g.Q)),
         channels(g.C),
         filters(g.K),
+        regions(g.N, g.P, g.Q),
         slices(1, 1),
         blocks(1, 1) {
     const int64_t tiles = g.N * rows * columns;
-    const int64_t parts = parts_of(tiles * cpu::kWinogradProducts * channels * filters);
+    const int64_t parts = parts_of(regions.products(images) * channels * filters);
     blocks = Cut(divide_up(filters, cpu::kWinogradFilters), sums_cost_more(tiles, parts) ? parts : 1);
     slices = Cut(tiles, divide_up(parts, blocks.parts()));
   }
   /// Floats of one slice's sums.
   int64_t sums_size() const { return all_blocks() * cpu::weight_sums_size(channels); }
   int64_t all_blocks() const { return divide_up(filters, cpu::kWinogradFilters); }
+  /// The tiles of a region that are in a slice.
+  Range tiles_of(const TileRegion& region, int64_t slice) const {
+    const int64_t tiles = region.tiles(images), parts = slices.parts();
+    return {tiles * slice / parts, tiles * (slice + 1) / parts};
+  }
 
  private:
   /// Whether sums of slices cost more to add than images to transform again for each part of the filters: 36
@@ -58,14 +66,19 @@ void add_tiles(const Call& call, const Plan& plan, const Operands& operands, flo
   parallel_for_parts(items, [&](int64_t part, Range range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
       const int64_t slice = i / plan.blocks.parts();
-      const Range tiles = plan.slices[slice], blocks = plan.blocks[i % plan.blocks.parts()];
+      const Range blocks = plan.blocks[i % plan.blocks.parts()];
       float* own = sums + slice * plan.sums_size() + blocks.begin * block_size;
       std::fill_n(own, blocks.size() * block_size, 0.0f);
-      const Cut batches(tiles.size(), divide_up(tiles.size(), most));
-      for (int64_t batch = 0; batch < batches.parts(); ++batch)
-        cpu::winograd_add_weights(operands.images, operands.gradients,
-                                  {tiles.begin + batches[batch].begin, tiles.begin + batches[batch].end,
-                                   tiles.end, blocks.begin, blocks.end, own, scratch + part * scratch_size});
+      for (const TileRegion& region : plan.regions) {
+        const Range tiles = plan.tiles_of(region, slice);
+        const Cut batches(tiles.size(), divide_up(tiles.size(), most));
+        for (int64_t batch = 0; batch < batches.parts(); ++batch)
+          cpu::winograd_add_weights(
+              region.of(operands.images), region.of(operands.gradients),
+              {region.narrow_rows, region.narrow_columns, tiles.begin + batches[batch].begin,
+               tiles.begin + batches[batch].end, tiles.end, blocks.begin, blocks.end, own,
+               scratch + part * scratch_size});
+      }
     }
   });
 }

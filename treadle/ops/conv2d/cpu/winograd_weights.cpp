@@ -14,9 +14,19 @@ HWY_BEFORE_NAMESPACE();
 namespace treadle::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kSide = ThreeTaps::kSide;
+template <class Tile>
+struct GradientAxis : Tile {
+  static constexpr int kIn = Tile::kGradients, kOut = Tile::kSide;
+  HWY_INLINE static void apply(const Vector* in, Vector* out) { Tile::gradient(in, out); }
+};
+
+struct TapsAxis : AllPlaces<ThreeTaps::kTaps> {
+  static constexpr int kIn = ThreeTaps::kSide, kOut = ThreeTaps::kTaps;
+  HWY_INLINE static void apply(const Vector* in, Vector* out) { ThreeTaps::taps(in, out); }
+};
 
 /// Tiles [begin, end) of dy, transformed, of `filters` filters from `first` on.
+template <class Down, class Across>
 void transform_gradients(const WinogradGradients& gradients, int64_t begin, int64_t end, int64_t first,
                          int64_t filters, float* HWY_RESTRICT out) {
   WinogradGradients block = gradients;
@@ -24,9 +34,8 @@ void transform_gradients(const WinogradGradients& gradients, int64_t begin, int6
   const TileGroups groups(kWinogradProducts, kWinogradFilters, end - begin);
   TilePlace place(block, begin);
   for (int64_t tile = begin; tile < end; ++tile, place.advance(block))
-    transform_pixels<ThreeTaps::kGradients, kSide>(
-        TilePixels<ThreeTaps::kGradients, ThreeTaps::kGradients>(block, place).pixels, filters,
-        [](const Vector* in, Vector* transformed) HWY_ATTR { ThreeTaps::gradient(in, transformed); },
+    transform_pixels<GradientAxis<Down>, GradientAxis<Across>>(
+        TilePixels<Down::kGradients, Across::kGradients, kWinogradResults>(block, place).pixels, filters,
         out + groups.offset(tile - begin), groups.step());
 }
 
@@ -74,20 +83,21 @@ HWY_INLINE void add_rows(int64_t rows, const ProductTiles& of, float* sums) {
   if constexpr (Rows > 1) add_rows<Rows - 1>(rows, of, sums);
 }
 
-HWY_INLINE int64_t add_calls(int64_t channels, int64_t filters) {
-  return kWinogradProducts * ((filters + kTileColumns - 1) / kTileColumns) *
+HWY_INLINE int64_t add_calls(int64_t channels, int64_t filters, uint64_t products) {
+  return __builtin_popcountll(products) * ((filters + kTileColumns - 1) / kTileColumns) *
          ((channels + kTileRows - 1) / kTileRows);
 }
 
-/// All products of one filter block: sums[product][channel][filter] += …; calls between() before each of
-/// add_calls().
+/// Products of one filter block, those with a bit in `wanted`: sums[product][channel][filter] += …; calls
+/// between() before each of add_calls().
 template <class Between>
-HWY_INLINE void add_block(int64_t channels, int64_t filters, int64_t tiles, const float* images,
-                          const float* gradients, float* sums, Between between) {
+HWY_INLINE void add_block(uint64_t wanted, int64_t channels, int64_t filters, int64_t tiles,
+                          const float* images, const float* gradients, float* sums, Between between) {
   const TileGroups image_places(kWinogradProducts, channels, tiles),
       gradient_places(kWinogradProducts, kWinogradFilters, tiles);
   const int64_t parts = (channels + kTileRows - 1) / kTileRows;
-  for (int64_t product = 0; product < kWinogradProducts; ++product)
+  for (int64_t product = 0; product < kWinogradProducts; ++product) {
+    if (!(wanted >> product & 1)) continue;
     for (int64_t k = 0; k < filters; k += kTileColumns)
       for (int64_t part = 0; part < parts; ++part) {
         between();
@@ -97,18 +107,22 @@ HWY_INLINE void add_block(int64_t channels, int64_t filters, int64_t tiles, cons
                   gradients + product * gradient_places.step() + k, image_places, gradient_places},
                  sums + product * filter_product_step(channels) + begin * kWinogradFilters + k);
       }
+  }
 }
 
-void add_weights(const WinogradImages& images, const WinogradGradients& gradients,
-                 const WinogradWeightsTask& task) {
+template <class Down, class Across>
+void add_tiles(const WinogradImages& images, const WinogradGradients& gradients,
+               const WinogradWeightsTask& task) {
+  constexpr uint64_t kProducts = products_of<Down, Across>();
   const int64_t tiles = task.tile_end - task.tile_begin, channels = images.channels;
   float* const transformed = task.scratch;
   float* const block_gradients = task.scratch + TileGroups(kWinogradProducts, channels, tiles).size();
-  transform_images<ThreeTaps>(images, task.tile_begin, task.tile_end, transformed);
+  transform_images<Down, Across>(images, task.tile_begin, task.tile_end, transformed);
   for (int64_t block = task.block_begin; block < task.block_end; ++block) {
     const int64_t first = block * kWinogradFilters,
                   filters = HWY_MIN(kWinogradFilters, gradients.channels - first);
-    transform_gradients(gradients, task.tile_begin, task.tile_end, first, filters, block_gradients);
+    transform_gradients<Down, Across>(gradients, task.tile_begin, task.tile_end, first, filters,
+                                      block_gradients);
     // Fetched meanwhile: the gradients of the next block, or those and the pixels of the tiles behind.
     const bool last = block + 1 == task.block_end;
     const int64_t next_begin = last ? task.tile_end : task.tile_begin,
@@ -116,14 +130,14 @@ void add_weights(const WinogradImages& images, const WinogradGradients& gradient
     const int64_t next_filter = last ? task.block_begin * kWinogradFilters : first + kWinogradFilters;
     WinogradGradients next = gradients;
     next.x += next_filter;
-    const int64_t calls = add_calls(channels, filters);
+    const int64_t calls = add_calls(channels, filters, kProducts);
     Spread next_gradients(
         TileFetch<ThreeTaps::kGradients>(next, next_begin, next_end,
                                          HWY_MIN(kWinogradFilters, gradients.channels - next_filter)),
         calls);
     Spread pixels(
         TileFetch<ThreeTaps::kGradients>(images, next_begin, last ? next_end : next_begin, channels), calls);
-    add_block(channels, filters, tiles, transformed, block_gradients,
+    add_block(kProducts, channels, filters, tiles, transformed, block_gradients,
               task.sums + (block - task.block_begin) * weight_sums_size(channels), [&]() HWY_ATTR {
                 next_gradients();
                 pixels();
@@ -131,19 +145,29 @@ void add_weights(const WinogradImages& images, const WinogradGradients& gradient
   }
 }
 
+void add_weights(const WinogradImages& images, const WinogradGradients& gradients,
+                 const WinogradWeightsTask& task) {
+  if (task.narrow_rows)
+    task.narrow_columns ? add_tiles<NarrowTile, NarrowTile>(images, gradients, task)
+                        : add_tiles<NarrowTile, ThreeTaps>(images, gradients, task);
+  else
+    task.narrow_columns ? add_tiles<ThreeTaps, NarrowTile>(images, gradients, task)
+                        : add_tiles<ThreeTaps, ThreeTaps>(images, gradients, task);
+}
+
 /// The nine taps of one channel for `kLanes` filters, from the slices of its sums.
 HWY_INLINE void make_taps(const WinogradWeights& weights, const float* HWY_RESTRICT sums,
                           float* HWY_RESTRICT taps) {
   const Floats d;
   const int64_t step = filter_product_step(weights.channels);
-  transform_both_axes<kSide, ThreeTaps::kTaps>(
+  transform_both_axes<TapsAxis, TapsAxis>(
       [&](int product) HWY_ATTR {
         Vector sum = hn::Load(d, sums + product * step);
         for (int64_t slice = 1; slice < weights.slices; ++slice)
           sum = hn::Add(sum, hn::Load(d, sums + slice * weights.slice_step + product * step));
         return sum;
       },
-      [](const Vector* in, Vector* out) HWY_ATTR { ThreeTaps::taps(in, out); }, taps, kWinogradFilters);
+      taps, kWinogradFilters);
 }
 
 void make_weights(const WinogradWeights& weights, int64_t channel_begin, int64_t channel_end) {

@@ -23,6 +23,7 @@ int64_t winograd_weights_scratch(int64_t channels, int64_t tiles);
 /// Adds tiles [tile_begin, tile_end) to the sums of filter blocks [block_begin, block_end), which follow one
 /// another in `sums`, from block `block_begin` on. Tiles [tile_end, all_tiles) follow.
 struct WinogradWeightsTask {
+  bool narrow_rows, narrow_columns;  ///< of the tiles two rows, two columns at most lie inside the image
   int64_t tile_begin, tile_end, all_tiles, block_begin, block_end;
   float *sums, *scratch;
 };

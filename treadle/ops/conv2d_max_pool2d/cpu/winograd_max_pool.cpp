@@ -39,9 +39,7 @@ namespace treadle::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// F(2×2, 3×3) along one axis: four pixels and three taps make two results.
-struct TwoResults {
-  static constexpr int kSide = 4;
-
+struct TwoResults : AllPlaces<4> {
   /// Rows of G: 1 0 0, ½ ½ ½, ½ −½ ½, 0 0 1.
   HWY_INLINE static void filter(Vector g0, Vector g1, Vector g2, Vector* out) {
     const Vector half = hn::Set(Floats(), 0.5f), sum = hn::Add(g0, g2);
@@ -99,12 +97,12 @@ void transform_filters_of_windows(const WinogradFilters& filters, int64_t block,
 void run_task(const WinogradImages& images, const WinogradTask& task, const PooledOutput& output) {
   const int64_t windows = task.window_end - task.window_begin;
   const WinogradScratch scratch(task.scratch, images.channels, windows);
-  transform_images<TwoResults>(images, task.window_begin, task.window_end, scratch.image);
+  transform_images<TwoResults, TwoResults>(images, task.window_begin, task.window_end, scratch.image);
   for (int64_t block = task.block_begin; block < task.block_end; ++block) {
     const float* transformed = task.transformed + block * winograd_block_size(images.channels);
     const int64_t first = block * kWinogradFilters, filters = HWY_MIN(kWinogradFilters, task.filters - first);
-    multiply_block(TileGroups(kProducts, images.channels, windows), images.channels, filters, scratch.image,
-                   transformed, scratch.results, [] {});
+    multiply_block(TileGroups(kProducts, images.channels, windows), products_of<TwoResults, TwoResults>(),
+                   images.channels, filters, scratch.image, transformed, scratch.results, [] {});
     pool_block(output, scratch.results, transformed + kProducts * filter_product_step(images.channels),
                windows, {output, task.window_begin, first, filters, scratch.y, scratch.choice});
   }
