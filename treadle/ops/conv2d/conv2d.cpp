@@ -211,7 +211,7 @@ std::vector<Geometry> geometries() {
           {"odd tiles", {3, 8, 7, 6}, {17, 8, 3, 3}, {.padding = {2, 1, 0, 1}}},
           {"one tile", {2, 9, 6, 6}, {8, 9, 3, 3}, {}, channels_last},
           {"taps that meet nothing", {4, 8, 1, 8}, {8, 8, 3, 3}, {.padding = {2, 1, 1, 1}}, channels_last},
-          {"narrow tiles", {12, 8, 6, 5}, {8, 8, 3, 3}, {.padding = 1}, channels_last},
+          {"narrow tiles", {12, 8, 10, 6}, {8, 8, 3, 3}, {.padding = 1}, channels_last},
           {"several tiles", {2, 17, 12, 11}, {70, 17, 3, 3}, {.padding = 1}, channels_last}};
 }
 
