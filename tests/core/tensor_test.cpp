@@ -33,6 +33,27 @@ TEST(Tensor, RefusesWhatDoesNotFit) {
   EXPECT_THROW(Tensor::empty({INT64_MAX / 2, 1}), ShapeError);
 }
 
+TEST(Tensor, LiesOverMemoryOfOthersUntilTheLastViewIsGone) {
+  float values[] = {0, 1, 2, 3, 4, 5};
+  int released = 0;
+  {
+    Tensor view;
+    {
+      const Tensor x = Tensor::over(values, {2, 2}, {3, 2}, DType::f32, kCpu, [&] { ++released; });
+      EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{0, 2, 3, 5}));
+      view = x.alias({2}, {3}, 2);
+    }
+    EXPECT_EQ(released, 0);
+    view.data<float>()[0] = 7;
+    EXPECT_EQ(values[2], 7);
+  }
+  EXPECT_EQ(released, 1);
+  EXPECT_THROW(Tensor::over(values, {6}, {-1}, DType::f32, kCpu, [&] { ++released; }), ShapeError);
+  EXPECT_EQ(released, 1) << "who could not hand the memory over keeps it";
+  EXPECT_EQ(Tensor::over(nullptr, {0, 3}, {3, 1}, DType::f32, kCpu, [&] { ++released; }).numel(), 0);
+  EXPECT_EQ(released, 2);
+}
+
 TEST(Tensor, AbsentDeviceSaysWhy) {
   if (device_count(DeviceKind::cuda) > 0) GTEST_SKIP() << "a GPU is present";
   try {

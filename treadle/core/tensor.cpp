@@ -53,8 +53,14 @@ Storage::Storage(Device device, size_t bytes)
 Storage::Storage(Device device, size_t bytes, const char* origin)
     : device_(device), bytes_(bytes), origin_(origin), data_(nullptr), number_(storages_made++) {}
 
+Storage::Storage(Device device, size_t bytes, void* data, std::function<void()> release)
+    : device_(device), bytes_(bytes), data_(data), release_(std::move(release)), number_(storages_made++) {}
+
 Storage::~Storage() {
-  if (!is_symbolic()) allocator(device_).free(data_, bytes_);
+  if (release_)
+    release_();
+  else if (!is_symbolic())
+    allocator(device_).free(data_, bytes_);
 }
 
 Tensor Tensor::symbolic(const Shape& shape, const Strides& strides, DType dtype, Device device,
@@ -93,6 +99,16 @@ Tensor Tensor::empty_strided(const Shape& shape, const Strides& strides, DType d
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
   return empty_strided(shape, contiguous_strides(shape), dtype, device);
+}
+
+Tensor Tensor::over(void* data, const Shape& shape, const Strides& strides, DType dtype, Device device,
+                    std::function<void()> release) {
+  checked_numel(shape);
+  const int64_t elements = reach(shape, strides);
+  require_reach(shape, strides, 0, elements);
+  return tensor_over(
+      make_intrusive<Storage>(device, size_t(elements) * size_of(dtype), data, std::move(release)), shape,
+      strides, dtype);
 }
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {

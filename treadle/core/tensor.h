@@ -2,6 +2,7 @@
 #pragma once  // public
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -23,6 +24,8 @@ class TREADLE_API Storage final : public RefCounted {
   Storage(Device device, size_t bytes);
   /// Symbolic; `origin` says what makes the value, and must outlive the storage.
   Storage(Device device, size_t bytes, const char* origin);
+  /// Memory of somebody else, who is told by `release`, on any thread, that it is no longer used.
+  Storage(Device device, size_t bytes, void* data, std::function<void()> release);
   ~Storage() override;
 
   void* data() const { return data_; }
@@ -40,6 +43,7 @@ class TREADLE_API Storage final : public RefCounted {
   size_t bytes_;
   const char* origin_ = nullptr;
   void* data_;
+  std::function<void()> release_;
   uint64_t version_ = 0;
   uint64_t number_;
 };
@@ -90,6 +94,10 @@ class TREADLE_API Tensor {
   /// A tensor without elements, for recording a function; `origin` names what makes its value.
   static Tensor symbolic(const Shape& shape, const Strides& strides, DType dtype, Device device,
                          const char* origin);
+  /// A tensor over memory that is there already, which it keeps alive until `release` is called. Throws
+  /// ShapeError for negative strides.
+  static Tensor over(void* data, const Shape& shape, const Strides& strides, DType dtype, Device device,
+                     std::function<void()> release);
   static Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = kCpu);
   /// Copies `values` (row-major) to `device`. Throws ShapeError when their number does not fit.
   template <class T>

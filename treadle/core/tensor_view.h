@@ -128,21 +128,6 @@ decltype(auto) with_numeric_type(DType dtype, F&& f) {
   }
 }
 
-/// Calls f(TypeTag<T>{}) with the unsigned integer of so many bytes: for moving elements of any type.
-template <class F>
-decltype(auto) with_integer_of(size_t bytes, F&& f) {
-  switch (bytes) {
-    case 1:
-      return f(TypeTag<uint8_t>{});
-    case 2:
-      return f(TypeTag<uint16_t>{});
-    case 4:
-      return f(TypeTag<uint32_t>{});
-    default:
-      return f(TypeTag<uint64_t>{});
-  }
-}
-
 /// The type values of T are computed in on the host: float for the half types.
 template <class T>
 using HostCompute = std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>, float, T>;

@@ -47,6 +47,11 @@ Strided<N> make_strided(const TensorView& output, std::span<const TensorView> in
   return make_strided<N>(output.shape, strides);
 }
 
+/// Where the element lies that is `offset` elements behind the first.
+inline void* element_at(const void* first, int64_t offset, DType dtype) {
+  return TensorView{const_cast<void*>(first), dtype, {}, {}}.element(offset);
+}
+
 /// Calls row(offsets[N], strides[N], count) for runs along the innermost axis, spread over threads.
 /// `each`: what an element takes.
 template <int N, class Row>

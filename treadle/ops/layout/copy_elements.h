@@ -15,7 +15,7 @@ void fill_elements(const TensorView& target, uint64_t bits);
 /// The part of a view along `axis` that holds `count` elements from `begin` on, `step` apart.
 inline TensorView part_of(const TensorView& whole, int axis, int64_t begin, int64_t count, int64_t step = 1) {
   TensorView part = whole;
-  part.data = static_cast<char*>(whole.data) + begin * whole.strides[axis] * int64_t(size_of(whole.dtype));
+  part.data = whole.element(begin * whole.strides[axis]);
   part.shape[axis] = count;
   part.strides[axis] = whole.strides[axis] * step;
   return part;

@@ -24,6 +24,14 @@ struct CrossEntropyOptions {
   double label_smoothing = 0;
   /// The label of samples that do not count.
   int64_t ignore_index = -100;
+
+  template <class Field>
+  static void describe(Field& field) {
+    field("reduction", &CrossEntropyOptions::reduction, "mean, sum or none");
+    field("label_smoothing", &CrossEntropyOptions::label_smoothing,
+          "so much of each target is spread over all classes");
+    field("ignore_index", &CrossEntropyOptions::ignore_index, "the label of samples that do not count");
+  }
 };
 
 /// The general form, made of log_softmax() and nll_loss(): loss_n = -Σ_c w[c]·q[n,c]·log p[n,c], p the

@@ -6,6 +6,7 @@
 #include "treadle/core/parallel_for.h"
 #include "treadle/core/tensor_view.h"
 #include "treadle/core/work.h"
+#include "treadle/ops/layout/copy_elements.h"
 #include "treadle/ops/pointwise/chain_nest.h"
 #include "treadle/ops/pointwise/cpu/block_functions.h"
 #include "treadle/ops/pointwise/cpu/rows.h"
@@ -70,7 +71,7 @@ class ChainCall {
     const size_t size = size_of(x.dtype);
     if (lies_[input] == Lie::alike) return static_cast<const std::byte*>(x.data) + size_t(begin) * size;
     std::byte* copy = block(memory, input);
-    with_integer_of(size, [&](auto tag) {
+    with_word_type(x.dtype, [&](auto tag) {
       gather<typename decltype(tag)::type>(nest_, input, x.data, begin, count, copy);
     });
     return copy;

@@ -1,7 +1,6 @@
 #include "treadle/ops/pointwise/cpu/rows.h"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "treadle/ops/strided_operands.h"
 #include "treadle/simd/half_rows.h"
@@ -20,10 +19,6 @@ struct TypedFunction {
   int count;  ///< of operands
 };
 
-const void* at(const void* start, int64_t element, DType dtype) {
-  return static_cast<const std::byte*>(start) + element * int64_t(size_of(dtype));
-}
-
 /// A row of half types, in blocks of floats. Results of another type, those of comparisons, go where they
 /// belong.
 void run_half_row(const TypedFunction& f, const Row& row) {
@@ -40,9 +35,9 @@ void run_half_row(const TypedFunction& f, const Row& row) {
     floats.count = std::min(kBlock, row.count - begin);
     for (int k = 0; k < f.count; ++k)
       if (row.steps[k] != 0)
-        halves_to_floats(f.operands, at(row.operands[k], begin * row.steps[k], f.operands), row.steps[k],
-                         operands[k], floats.count);
-    void* place = const_cast<void*>(at(row.result, begin * row.result_step, f.result));
+        halves_to_floats(f.operands, element_at(row.operands[k], begin * row.steps[k], f.operands),
+                         row.steps[k], operands[k], floats.count);
+    void* place = element_at(row.result, begin * row.result_step, f.result);
     if (!rounds) floats.result = place;
     f.run(f.function, floats);
     if (rounds) floats_to_halves(f.result, result, place, row.result_step, floats.count);

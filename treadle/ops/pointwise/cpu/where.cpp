@@ -4,6 +4,7 @@
 
 #include "treadle/core/tensor_view.h"
 #include "treadle/graph/variant.h"
+#include "treadle/ops/layout/copy_elements.h"
 #include "treadle/ops/pointwise/cpu/block_functions.h"
 #include "treadle/ops/pointwise/cpu/rows.h"
 #include "treadle/ops/strided_operands.h"
@@ -25,7 +26,7 @@ void choose_row(const bool* condition, const T* a, const T* b, T* y, const std::
 }
 
 void run_where(const Call& call) {
-  with_integer_of(size_of(call.output().dtype), [&](auto tag) {
+  with_word_type(call.output().dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     auto nest = make_strided<4>(call.output(), call.inputs);
     T* y = call.output().as<T>();
@@ -38,7 +39,7 @@ void run_where(const Call& call) {
 }
 
 void run_block(DType dtype, const Attributes&, const void* const* operands, void* result, int64_t count) {
-  with_integer_of(size_of(dtype), [&](auto tag) {
+  with_word_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     choose_row(static_cast<const bool*>(operands[0]), static_cast<const T*>(operands[1]),
                static_cast<const T*>(operands[2]), static_cast<T*>(result), {1, 1, 1, 1}, count);

@@ -64,10 +64,6 @@ struct TypedStep {
   DType dtype;
 };
 
-inline void* element(void* start, int64_t offset, DType dtype) {
-  return static_cast<char*>(start) + offset * int64_t(size_of(dtype));
-}
-
 /// Elements of half types, as floats and a few hundred at a time.
 template <int N>
 void update_half_row(const TypedStep& step, const std::array<int64_t, N>& steps, int64_t count,
@@ -79,7 +75,7 @@ void update_half_row(const TypedStep& step, const std::array<int64_t, N>& steps,
   for (int k = 0; k < N; ++k) rows[k] = floats[k];
   for (int64_t begin = 0; begin < count; begin += kBlock) {
     const int64_t size = std::min(kBlock, count - begin);
-    const auto place = [&](int k) { return element(operands[k], begin * steps[k], step.dtype); };
+    const auto place = [&](int k) { return element_at(operands[k], begin * steps[k], step.dtype); };
     for (int k = 0; k < N; ++k) halves_to_floats(step.dtype, place(k), steps[k], floats[k], size);
     step.run(step.step, size, rows);
     for (int k = 0; k < N; ++k)
@@ -96,7 +92,7 @@ void update_row_of(const TypedStep& step, const std::array<int64_t, N>& steps, i
     return step.run(step.step, count, operands);
   for (int64_t i = 0; i < count; ++i) {
     step.run(step.step, 1, operands);
-    for (int k = 0; k < N; ++k) operands[k] = element(operands[k], steps[k], step.dtype);
+    for (int k = 0; k < N; ++k) operands[k] = element_at(operands[k], steps[k], step.dtype);
   }
 }
 
@@ -112,7 +108,7 @@ void update_part(const TypedStep& step, const Group<N>& group, int64_t begin, in
     nest.offsets(begin, o);
     const int64_t count = std::min(end - begin, nest.shape[inner] - begin % nest.shape[inner]);
     void* operands[N];
-    for (int k = 0; k < N; ++k) operands[k] = element(group.pointer[k], o[k], step.dtype);
+    for (int k = 0; k < N; ++k) operands[k] = element_at(group.pointer[k], o[k], step.dtype);
     update_row_of<N>(step, steps, count, operands);
     begin += count;
   }
