@@ -25,7 +25,10 @@ class NodeContext final : public GradientContext {
   Tensor output(int i) const override { return find(Saved::output, i); }
   Tensor upstream(int i) const override { return upstream_[i]; }
   bool needs(int i) const override { return i < int(needs_.size()) && needs_[size_t(i)]; }
-  const TensorSpec& input_spec(int i) const override { return node_.input_specs[i]; }
+  const TensorSpec& input_spec(int i) const override {
+    static const TensorSpec left_out = TensorSpec::of(Tensor());
+    return i < int(node_.input_specs.size()) ? node_.input_specs[size_t(i)] : left_out;
+  }
   const TensorSpec& output_spec(int i) const override { return node_.output_specs[i]; }
 
  private:

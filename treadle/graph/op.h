@@ -31,6 +31,7 @@ class GradientContext {
   virtual Tensor upstream(int i = 0) const = 0;
   /// Whether input i needs a gradient; work for others can be left out.
   virtual bool needs(int i) const = 0;
+  /// Not `defined` where input i was left out.
   virtual const TensorSpec& input_spec(int i) const = 0;
   virtual const TensorSpec& output_spec(int i = 0) const = 0;
   template <class Options>

@@ -63,10 +63,13 @@ Tensor with_statistics(const GradientContext& context, Tensor dx) {
 std::vector<Tensor> gradient(const GradientContext& context) {
   const auto& options = context.options<BatchNormOptions>();
   BatchNormGradients gradients;
-  if (context.upstream(0).defined())
+  if (context.upstream(0).defined()) {
+    const bool residual = context.input_spec(3).defined, from_x = options.relu && !residual;
     gradients = batch_norm_gradient(
         context.upstream(0), context.input(0), context.output(1), context.output(2), context.input(1),
-        options.relu ? context.output(0) : Tensor(), {options.epsilon, context.needs(3)});
+        options.relu && residual ? context.output(0) : Tensor(), from_x ? context.input(2) : Tensor(),
+        {options.epsilon, context.needs(3), false, from_x});
+  }
   if (context.needs(0)) gradients.x = with_statistics(context, gradients.x);
   return {gradients.x, context.needs(1) ? gradients.w : Tensor(), context.needs(2) ? gradients.b : Tensor(),
           context.needs(3) ? gradients.residual : Tensor()};
@@ -159,8 +162,12 @@ void register_batch_norm(Registry& registry) {
        .infer = infer,
        .reference = reference,
        .gradient = gradient,
-       .saves =
-           {{Saved::input, 0}, {Saved::input, 1}, {Saved::output, 0}, {Saved::output, 1}, {Saved::output, 2}},
+       .saves = {{Saved::input, 0},
+                 {Saved::input, 1},
+                 {Saved::input, 2},
+                 {Saved::output, 0},
+                 {Saved::output, 1},
+                 {Saved::output, 2}},
        .compose = compose,
        .cases = cases,
        .refused_calls = refused_calls,

@@ -17,7 +17,7 @@
 namespace treadle {
 namespace {
 
-enum Operand { kDy, kX, kMean, kVariance, kW, kY };
+enum Operand { kDy, kX, kMean, kVariance, kW, kY, kB };
 const char* const kName = "batch_norm_gradient";
 
 bool has(Specs inputs, size_t i) { return i < inputs.size() && inputs[i].defined; }
@@ -33,7 +33,7 @@ void require_like_x(Specs inputs, size_t i, const char* name) {
   if (!has(inputs, i)) return;
   require<DTypeError>(inputs[i].dtype == inputs[kX].dtype, "{}: {} is {}, x {}", kName, name,
                       name_of(inputs[i].dtype), name_of(inputs[kX].dtype));
-  if (i != kW)
+  if (i != kW && i != kB)
     require<ShapeError>(inputs[i].shape == inputs[kX].shape, "{}: {} has shape {}, x {}", kName, name,
                         inputs[i].shape, inputs[kX].shape);
 }
@@ -50,6 +50,11 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   require_like_x(inputs, kDy, "dy");
   require_like_x(inputs, kW, "w");
   require_like_x(inputs, kY, "y");
+  require_of_channels(kName, "b", inputs, kB, x.shape);
+  require_like_x(inputs, kB, "b");
+  require<ValueError>(!options.relu || !has(inputs, kY), "{}: y is given, and found anew for the option relu",
+                      kName);
+  require<ValueError>(options.relu || !has(inputs, kB), "{}: b is given without the option relu", kName);
   const TensorSpec dx = pointwise_output(kName, inputs.subspan(kX, 1), x.dtype),
                    dw = TensorSpec::of({x.shape[1]}, x.dtype);
   std::vector<TensorSpec> outputs{dx, dw, dw};
@@ -62,13 +67,14 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
   const auto& options = attributes.as<BatchNormGradientOptions>();
   const ReferenceTensor &x = inputs[kX], &mean = inputs[kMean], &variance = inputs[kVariance];
-  const bool relu = inputs.size() > kY && inputs[kY].defined;
+  const bool given = inputs.size() > kY && inputs[kY].defined;
   ReferenceTensor dz = inputs[kDy], dx = x, dw = ReferenceTensor::zeros({x.shape[1]}), db = dw;
   const double count = double(x.shape[0] * places_of(x.shape));
   auto deviation = [&](size_t c) { return std::sqrt(variance.values[c] + options.epsilon); };
   for_each_element(x.shape, [&](size_t i, size_t c) {
-    if (relu && inputs[kY].values[i] <= 0) dz.values[i] = 0;
     dx.values[i] = (x.values[i] - mean.values[c]) / deviation(c);
+    const double found = dx.values[i] * value_of(inputs, kW, c, 1) + value_of(inputs, kB, c, 0);
+    if (given ? inputs[kY].values[i] <= 0 : options.relu && found <= 0) dz.values[i] = 0;
     dw.values[c] += dz.values[i] * dx.values[i];
     db.values[c] += dz.values[i];
   });
@@ -77,7 +83,7 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
     dx.values[i] = centred / deviation(c) * value_of(inputs, kW, c, 1);
   });
   std::vector<ReferenceTensor> outputs{dx, dw, db};
-  const BatchNormGradientPlaces places(options, relu);
+  const BatchNormGradientPlaces places(options, given);
   if (places.dz) outputs.push_back(dz);
   if (places.sum) {
     outputs.push_back(ReferenceTensor::zeros({x.shape[1]}));
@@ -87,22 +93,28 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
 }
 
 /// As the reference, of the operands' wide_dtype().
-std::vector<Tensor> formula(const std::vector<Tensor>& operands, const Tensor& y,
+std::vector<Tensor> formula(const std::vector<Tensor>& operands, const Tensor& given, const Tensor& b,
                             const BatchNormGradientOptions& options) {
   const DType dtype = operands[kX].dtype();
   const Shape &shape = operands[kX].shape(), channels = channels_of(shape);
   auto wide = [&](const Tensor& operand) { return cast(operand, wide_dtype(dtype)); };
   auto along = [&](const Tensor& of_channels) { return reshape(of_channels, channels); };
-  const Tensor dz = y.defined() ? relu_gradient(wide(y), wide(operands[kDy])) : wide(operands[kDy]);
   const Tensor deviation = along(sqrt(operands[kVariance] + options.epsilon));
   const Tensor n = (wide(operands[kX]) - along(operands[kMean])) / deviation;
+  Tensor y = given.defined() ? wide(given) : Tensor();
+  if (options.relu) {  // where it is positive does not change with what it is made of
+    y = n.detach();
+    if (operands[kW].defined()) y = y * along(wide(operands[kW].detach()));
+    if (b.defined()) y = y + along(wide(b.detach()));
+  }
+  const Tensor dz = y.defined() ? relu_gradient(y, wide(operands[kDy])) : wide(operands[kDy]);
   const Dims axes = axes_but_channels(shape);
   const Tensor dw = sum(dz * n, axes), db = sum(dz, axes);
   const double share = 1 / double(shape[0] * places_of(shape));
   Tensor dx = (dz - n * along(dw * share) - along(db * share)) / deviation;
   if (operands[kW].defined()) dx = dx * along(wide(operands[kW]));
   std::vector<Tensor> results{cast(dx, dtype), cast(dw, dtype), cast(db, dtype)};
-  const BatchNormGradientPlaces places(options, y.defined());
+  const BatchNormGradientPlaces places(options, given.defined());
   if (places.dz) results.push_back(cast(dz, dtype));
   if (places.sum) results.push_back(cast(sum(dx, axes), dtype));
   return results;
@@ -112,7 +124,7 @@ std::vector<Tensor> gradient(const GradientContext& context) {
   std::vector<Tensor> operands;
   for (int i : {kDy, kX, kMean, kVariance, kW}) operands.push_back(context.input(i));
   return gradient_through(context, operands, [&](const std::vector<Tensor>& x) {
-    return formula(x, context.input(kY), context.options<BatchNormGradientOptions>());
+    return formula(x, context.input(kY), context.input(kB), context.options<BatchNormGradientOptions>());
   });
 }
 
@@ -123,16 +135,22 @@ void compose(const Composition& call) {
   const TensorView dx = steps.exact_target(call.output(0)), dw = steps.exact_target(call.output(1)),
                    db = steps.exact_target(call.output(2));
   const BatchNormGradientPlaces places(options, call.has_input(kY));
-  TensorView dz = steps.exact(kDy);
-  if (call.has_input(kY)) {
-    const TensorView open = places.dz ? steps.exact_target(call.output(places.dz)) : steps.scratch_like(dx);
-    call.run(relu_gradient_op(), {steps.exact(kY), dz}, {open});
-    dz = open;
-  }
   const TensorView n = steps.scratch_like(dx),
                    deviation = steps.deviation(call.input(kVariance), options.epsilon);
   call.run(sub_op(), {steps.exact(kX), steps.along(call.input(kMean))}, {n});
   call.run(div_op(), {n, steps.along(deviation)}, {n});
+  TensorView dz = steps.exact(kDy), y = steps.exact(kY);
+  if (options.relu) {
+    y = n;
+    const TensorView made = steps.scratch_like(dx);
+    for (const auto& [operand, op] : {std::pair{kW, &mul_op()}, {kB, &add_op()}})
+      if (call.has_input(operand)) call.run(*op, {y, steps.along(steps.exact(operand))}, {made}), y = made;
+  }
+  if (y.defined()) {
+    const TensorView open = places.dz ? steps.exact_target(call.output(places.dz)) : steps.scratch_like(dx);
+    call.run(relu_gradient_op(), {y, dz}, {open});
+    dz = open;
+  }
   call.run(mul_op(), {dz, n}, {dx});
   steps.sum(dx, dw);
   steps.sum(dz, db);
@@ -179,6 +197,8 @@ std::vector<TestCase> cases() {
         one.inputs.push_back({x, {}, layout});
         one.inputs[kY].defined = options.relu;
         one.inputs[kY].differentiable = false;
+        one.inputs.push_back({.shape = {x[1]}, .defined = false});
+        one.inputs[kB].differentiable = false;
         const bool varies = x.numel() > 0 && std::isfinite(options.epsilon);
         for (int i : {kX, kMean, kVariance, kW}) one.inputs[i].differentiable = varies;
         return one;
@@ -197,6 +217,13 @@ std::vector<TestCase> cases() {
   }
   all.push_back(list.one("sums over few rows in several parts", {6, 3000}, {}, TestLayout::contiguous));
   all.back().attributes = Attributes::of(BatchNormGradientOptions{1e-5, false, true});
+  for (const size_t i : {1u, 5u, 9u, 22u}) {
+    TestCase found = all[i];
+    found.label += " found anew";
+    found.attributes = Attributes::of(BatchNormGradientOptions{1e-5, i == 9, i == 22, true});
+    found.inputs[kY].defined = false, found.inputs[kB].defined = true;
+    all.insert(all.end() - 5, found);
+  }
   const char* const labels[] = {"sum", "sum, ReLU", "sum, channels_last", "sum, dz, channels_last"};
   for (size_t i = 0; i < std::size(labels); ++i) all[all.size() - 5 + i].label = labels[i];
   return all;
@@ -207,12 +234,16 @@ std::vector<RefusedCall> refused_calls() {
   const TestInput x{{2, 6, 5}, {}, TestLayout::contiguous, f32}, c{{6}, {}, TestLayout::contiguous, f32},
       two{{2}, {}, TestLayout::contiguous, f32}, exact{{6}, {}, TestLayout::contiguous, f64};
   const TestInput none{.shape = {}, .defined = false};
+  const Attributes relu = Attributes::of(BatchNormGradientOptions{.relu = true});
   return {refuses<ValueError>({x, x, c, c}, {"epsilon", "-1"}, Attributes::of(BatchNormGradientOptions{-1})),
           refuses<ShapeError>({x, x, two, c}, {"mean has shape [2]", "[6]"}),
           refuses<ShapeError>({x, x, c, two}, {"variance has shape [2]", "[6]"}),
           refuses<ShapeError>({x, x, c, c, two}, {"w has shape [2]", "[6]"}),
           refuses<ShapeError>({c, x, c, c}, {"dy has shape [6]", "[2, 6, 5]"}),
           refuses<ShapeError>({x, x, c, c, none, c}, {"y has shape [6]", "[2, 6, 5]"}),
+          refuses<ShapeError>({x, x, c, c, none, none, two}, {"b has shape [2]", "[6]"}, relu),
+          refuses<ValueError>({x, x, c, c, none, x}, {"y", "relu"}, relu),
+          refuses<ValueError>({x, x, c, c, none, none, c}, {"b", "relu"}),
           refuses<ShapeError>({c, c, c, c}, {"[6]", "[N, C, ...]"}),
           refuses<DTypeError>({x, x, exact, c}, {"mean is f64", "f32"}),
           refuses<DTypeError>({x, x, c, exact}, {"variance is f64", "f32"}),
@@ -239,6 +270,10 @@ std::vector<BenchCase> bench_cases(DeviceKind device) {
   const Shape x{128, 32, 28, 28}, c{32};
   return {{"128×32×28×28", {x, x, c, c, c}, plain},
           {"128×32×28×28 channels_last", {x, x, c, c, c}, plain, true},
+          {"128×32×28×28 ReLU, channels_last",
+           {x, x, c, c, c, {}, c},
+           Attributes::of(BatchNormGradientOptions{.relu = true}),
+           true},
           {"128×32×28×28 residual, ReLU, channels_last", {x, x, c, c, c, x}, residual, true}};
 }
 
@@ -248,11 +283,12 @@ namespace ops {
 
 void register_batch_norm_gradient(Registry& registry) {
   registry.add({.name = kName,
-                .summary = "dx, dw, db of batch_norm from dy, x, mean, variance, w and y, and dz for the "
-                           "residual, the sum of dx",
+                .summary =
+                    "dx, dw, db of batch_norm from dy, x, mean, variance, w and y or b, and dz for the "
+                    "residual, the sum of dx",
                 .options = &schema_of<BatchNormGradientOptions>(),
                 .dtype_operand = kX,
-                .optional = {kW, kY},
+                .optional = {kW, kY, kB},
                 .infer = infer,
                 .reference = reference,
                 .gradient = gradient,
@@ -261,7 +297,8 @@ void register_batch_norm_gradient(Registry& registry) {
                           {Saved::input, kMean},
                           {Saved::input, kVariance},
                           {Saved::input, kW},
-                          {Saved::input, kY}},
+                          {Saved::input, kY},
+                          {Saved::input, kB}},
                 .compose = compose,
                 .cases = cases,
                 .refused_calls = refused_calls,
@@ -279,8 +316,8 @@ const Op& batch_norm_gradient_op() {
 
 BatchNormGradients batch_norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& mean,
                                        const Tensor& variance, const Tensor& w, const Tensor& y,
-                                       const BatchNormGradientOptions& options) {
-  auto outputs = apply(batch_norm_gradient_op(), {dy, x, mean, variance, w, y}, Attributes::of(options));
+                                       const Tensor& b, const BatchNormGradientOptions& options) {
+  auto outputs = apply(batch_norm_gradient_op(), {dy, x, mean, variance, w, y, b}, Attributes::of(options));
   const BatchNormGradientPlaces places(options, y.defined());
   const Tensor dz = places.dz ? outputs[size_t(places.dz)] : options.residual ? dy : Tensor();
   return {outputs[0], outputs[1], outputs[2], dz};

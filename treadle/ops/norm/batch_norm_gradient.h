@@ -8,10 +8,10 @@ namespace treadle {
 
 struct Op;
 
-/// Where dz and Σ dx are among the op's outputs, behind dx, dw and db; 0: they are not. `relu`: y is given.
+/// Where dz and Σ dx are among the op's outputs, behind dx, dw and db; 0: they are not. `y`: it is given.
 struct BatchNormGradientPlaces {
-  BatchNormGradientPlaces(const BatchNormGradientOptions& options, bool relu)
-      : dz(options.residual && relu ? 3 : 0), sum(options.sum ? dz ? 4 : 3 : 0) {}
+  BatchNormGradientPlaces(const BatchNormGradientOptions& options, bool y)
+      : dz(options.residual && (y || options.relu) ? 3 : 0), sum(options.sum ? dz ? 4 : 3 : 0) {}
   int dz, sum;
 };
 
@@ -24,10 +24,13 @@ struct BatchNormGradients {
 /// dw = Σ dz·n, db = Σ dz, dx = (dz - db/M - n·dw/M) / σ · w. The residual's gradient is dz, where
 /// options.residual asks for it. w may be undefined (1).
 ///
+/// Of a ReLU without a residual, where options.relu is set, y is left out and found anew from x, w and b (or
+/// 0): what was positive is known without reading y, which counts where memory is what takes the time.
+///
 /// Programs have the op make Σ dx over each channel, too, where x is a convolution with a bias: its gradient.
 BatchNormGradients batch_norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& mean,
                                        const Tensor& variance, const Tensor& w, const Tensor& y,
-                                       const BatchNormGradientOptions& options);
+                                       const Tensor& b, const BatchNormGradientOptions& options);
 /// The op itself.
 const Op& batch_norm_gradient_op();
 

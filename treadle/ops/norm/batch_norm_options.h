@@ -17,12 +17,13 @@ struct BatchNormOptions {
 
 struct BatchNormGradientOptions {
   double epsilon = 1e-5;
-  bool residual = false, sum = false;
+  bool residual = false, sum = false, relu = false;
   template <class Field>
   static void describe(Field& field) {
     field("epsilon", &BatchNormGradientOptions::epsilon, "added to the variance");
     field("residual", &BatchNormGradientOptions::residual, "whether dz is wanted, too");
     field("sum", &BatchNormGradientOptions::sum, "whether the sum of dx over each channel is wanted, too");
+    field("relu", &BatchNormGradientOptions::relu, "whether ReLU was behind x·w + b, without a residual");
   }
 };
 

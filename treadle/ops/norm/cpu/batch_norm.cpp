@@ -227,20 +227,25 @@ void write_and_sum(const Call& call, const Pieces& pieces, const float* dx, Writ
 }
 
 void run_gradient(const Call& call) {
-  enum Operand { kDy, kX, kMean, kVariance, kW, kY };
+  enum Operand { kDy, kX, kMean, kVariance, kW, kY, kB };
   const Pieces pieces(call.input(kX));
   const int64_t C = pieces.channels();
-  const cpu::NormalizedGradient of{call.input(kX).as<float>(), call.input(kDy).as<float>(),
-                                   data_or_null(call, kY), call.input(kMean).as<float>()};
   float *const deviation = call.workspace<float>(C), *const scale = call.workspace<float>(C),
-               *const offset = call.workspace<float>(C), *const slope = call.workspace<float>(C);
+               *const offset = call.workspace<float>(C), *const slope = call.workspace<float>(C),
+               *const shift = call.workspace<float>(C);
   const auto& options = call.options<BatchNormGradientOptions>();
   const float epsilon = float(options.epsilon);
-  for (int64_t c = 0; c < C; ++c) deviation[c] = std::sqrt(call.input(kVariance).as<float>()[c] + epsilon);
+  for (int64_t c = 0; c < C; ++c) {
+    deviation[c] = std::sqrt(call.input(kVariance).as<float>()[c] + epsilon);
+    scale[c] = value_or(call, kW, c, 1) / deviation[c];
+    shift[c] = value_or(call, kB, c, 0);
+  }
+  const cpu::NormalizedGradient of{call.input(kX).as<float>(),     call.input(kDy).as<float>(),
+                                   data_or_null(call, kY),         call.input(kMean).as<float>(),
+                                   options.relu ? scale : nullptr, options.relu ? shift : nullptr};
   find_gradient_sums(call, pieces, of, deviation);
   const float *const dw = call.output(1).as<float>(), *const db = call.output(2).as<float>();
   for (int64_t c = 0; c < C; ++c) {
-    scale[c] = value_or(call, kW, c, 1) / deviation[c];
     offset[c] = db[c] / float(pieces.count());
     slope[c] = dw[c] / (deviation[c] * float(pieces.count()));
   }

@@ -101,6 +101,13 @@ void add_squares(const ChannelPiece& piece, const float* HWY_RESTRICT x, const f
   });
 }
 
+/// y without a residual, of x - mean.
+template <bool planes, class D>
+HWY_INLINE hn::Vec<D> normalized(D d, hn::Vec<D> distance, const float* scale, const float* shift,
+                                 int64_t c) {
+  return hn::MulAdd(distance, of_channel<planes>(d, scale, c), of_channel<planes>(d, shift, c));
+}
+
 template <bool residual, bool relu>
 HWY_INLINE void normalize_as(const ChannelPiece& piece, const Normalization& by, const float* HWY_RESTRICT x,
                              float* HWY_RESTRICT y) {
@@ -108,8 +115,8 @@ HWY_INLINE void normalize_as(const ChannelPiece& piece, const Normalization& by,
                             *HWY_RESTRICT added = by.residual;
   for_each_element(piece, [&](auto planes, auto d, int64_t i, int64_t c) HWY_ATTR {
     constexpr bool kPlanes = planes.value;
-    auto value = hn::Sub(hn::LoadU(d, x + i), of_channel<kPlanes>(d, mean, c));
-    value = hn::MulAdd(value, of_channel<kPlanes>(d, scale, c), of_channel<kPlanes>(d, shift, c));
+    auto value = normalized<kPlanes>(d, hn::Sub(hn::LoadU(d, x + i), of_channel<kPlanes>(d, mean, c)), scale,
+                                     shift, c);
     if constexpr (residual) value = hn::Add(value, hn::LoadU(d, added + i));
     if constexpr (relu) value = hn::IfThenZeroElse(hn::Le(value, hn::Zero(d)), value);  // NaN stays
     hn::StoreU(value, d, y + i);
@@ -123,20 +130,32 @@ void normalize(const ChannelPiece& piece, const Normalization& by, const float* 
     by.relu ? normalize_as<false, true>(piece, by, x, y) : normalize_as<false, false>(piece, by, x, y);
 }
 
-/// dy where y > 0.
-template <bool relu, class D>
-HWY_INLINE hn::Vec<D> open_gradient(D d, const NormalizedGradient& of, int64_t i) {
-  const auto dy = hn::LoadU(d, of.dy + i);
-  if constexpr (relu) return hn::IfThenZeroElse(hn::Le(hn::LoadU(d, of.y + i), hn::Zero(d)), dy);
-  return dy;
+/// Where ReLU let something through: everywhere without one, or by y, which is given or found anew from x.
+enum class Open { everywhere, by_y, by_x };
+
+Open open_of(const NormalizedGradient& of) {
+  return of.y ? Open::by_y : of.scale ? Open::by_x : Open::everywhere;
 }
 
-template <bool relu>
+/// dy where y > 0; `distance` is x - mean.
+template <Open open, bool planes, class D>
+HWY_INLINE hn::Vec<D> open_gradient(D d, const NormalizedGradient& of, hn::Vec<D> distance, int64_t i,
+                                    int64_t c) {
+  const auto dy = hn::LoadU(d, of.dy + i);
+  if constexpr (open == Open::everywhere) return dy;
+  auto y = distance;
+  if constexpr (open == Open::by_y) y = hn::LoadU(d, of.y + i);
+  if constexpr (open == Open::by_x) y = normalized<planes>(d, distance, of.scale, of.shift, c);
+  return hn::IfThenZeroElse(hn::Le(y, hn::Zero(d)), dy);
+}
+
+template <Open open>
 HWY_INLINE void add_gradient_sums_as(const ChannelPiece& piece, const NormalizedGradient& of,
                                      float* HWY_RESTRICT sums, float* HWY_RESTRICT products) {
   add_sums<2>(piece, {sums, products}, [&](auto planes, auto d, int64_t i, int64_t c, auto& sum) HWY_ATTR {
-    const auto dz = open_gradient<relu>(d, of, i);
-    const auto distance = hn::Sub(hn::LoadU(d, of.x + i), of_channel<planes.value>(d, of.mean, c));
+    constexpr bool kPlanes = planes.value;
+    const auto distance = hn::Sub(hn::LoadU(d, of.x + i), of_channel<kPlanes>(d, of.mean, c));
+    const auto dz = open_gradient<open, kPlanes>(d, of, distance, i, c);
     sum[0] = hn::Add(sum[0], dz);
     sum[1] = hn::MulAdd(dz, distance, sum[1]);
   });
@@ -144,31 +163,43 @@ HWY_INLINE void add_gradient_sums_as(const ChannelPiece& piece, const Normalized
 
 void add_gradient_sums(const ChannelPiece& piece, const NormalizedGradient& of, float* sums,
                        float* products) {
-  of.y ? add_gradient_sums_as<true>(piece, of, sums, products)
-       : add_gradient_sums_as<false>(piece, of, sums, products);
+  switch (open_of(of)) {
+    case Open::everywhere:
+      return add_gradient_sums_as<Open::everywhere>(piece, of, sums, products);
+    case Open::by_y:
+      return add_gradient_sums_as<Open::by_y>(piece, of, sums, products);
+    case Open::by_x:
+      return add_gradient_sums_as<Open::by_x>(piece, of, sums, products);
+  }
 }
 
-template <bool relu>
+template <Open open>
 HWY_INLINE void write_gradient_as(const ChannelPiece& piece, const NormalizedGradient& of,
                                   const float* HWY_RESTRICT offset, const float* HWY_RESTRICT slope,
                                   const float* HWY_RESTRICT scale, float* HWY_RESTRICT dx,
                                   float* HWY_RESTRICT dz) {
   for_each_element(piece, [&](auto planes, auto d, int64_t i, int64_t c) HWY_ATTR {
     constexpr bool kPlanes = planes.value;
-    const auto open = open_gradient<relu>(d, of, i);
     const auto distance = hn::Sub(hn::LoadU(d, of.x + i), of_channel<kPlanes>(d, of.mean, c));
+    const auto passed = open_gradient<open, kPlanes>(d, of, distance, i, c);
     const auto centred = hn::NegMulAdd(distance, of_channel<kPlanes>(d, slope, c),
-                                       hn::Sub(open, of_channel<kPlanes>(d, offset, c)));
+                                       hn::Sub(passed, of_channel<kPlanes>(d, offset, c)));
     hn::StoreU(hn::Mul(centred, of_channel<kPlanes>(d, scale, c)), d, dx + i);
-    if constexpr (relu)
-      if (dz) hn::StoreU(open, d, dz + i);
+    if constexpr (open != Open::everywhere)
+      if (dz) hn::StoreU(passed, d, dz + i);
   });
 }
 
 void write_gradient(const ChannelPiece& piece, const NormalizedGradient& of, const float* offset,
                     const float* slope, const float* scale, float* dx, float* dz) {
-  of.y ? write_gradient_as<true>(piece, of, offset, slope, scale, dx, dz)
-       : write_gradient_as<false>(piece, of, offset, slope, scale, dx, dz);
+  switch (open_of(of)) {
+    case Open::everywhere:
+      return write_gradient_as<Open::everywhere>(piece, of, offset, slope, scale, dx, dz);
+    case Open::by_y:
+      return write_gradient_as<Open::by_y>(piece, of, offset, slope, scale, dx, dz);
+    case Open::by_x:
+      return write_gradient_as<Open::by_x>(piece, of, offset, slope, scale, dx, dz);
+  }
 }
 
 }  // namespace treadle::cpu::HWY_NAMESPACE

@@ -30,12 +30,15 @@ struct Normalization {
 };
 void normalize(const ChannelPiece& piece, const Normalization& by, const float* x, float* y);
 
-/// The gradient's operands: dz = dy where y > 0, or everywhere where y is null.
+/// The gradient's operands: dz = dy where y > 0. Where y is null, it is what normalize() makes with mean,
+/// scale and shift, to the bit, or dz is dy where these are null, too.
 struct NormalizedGradient {
-  const float *x, *dy, *y, *mean;
+  const float *x, *dy, *y, *mean, *scale, *shift;
 
   /// The operands of elements from number `first` on.
-  NormalizedGradient from(int64_t first) const { return {x + first, dy + first, y ? y + first : y, mean}; }
+  NormalizedGradient from(int64_t first) const {
+    return {x + first, dy + first, y ? y + first : y, mean, scale, shift};
+  }
 };
 /// sums[c] += Σ dz, products[c] += Σ dz·(x - mean).
 void add_gradient_sums(const ChannelPiece& piece, const NormalizedGradient& of, float* sums, float* products);
