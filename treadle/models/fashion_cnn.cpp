@@ -60,7 +60,8 @@ void register_fashion_cnn(ModelRegistry& registry) {
                      {"label_smoothing", "0.05"},
                      {"epochs", "40"},
                      {"batch_size", "64"},
-                     {"normalize", "true"}}}},
+                     {"normalize", "true"}},
+                    0.935}},
        .usual = true});
 }
 
