@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "cli/bench/chosen_variant.h"
@@ -51,19 +52,26 @@ TestCase largest_test_case(const Op& op) {
   return *largest;
 }
 
+bool is_optional(const Op& op, int operand) {
+  return std::find(op.optional.begin(), op.optional.end(), operand) != op.optional.end();
+}
+
 std::vector<OpCase> prepare(const Op& op, DType dtype, Device device) {
   std::vector<OpCase> prepared;
   for (const BenchCase& sized : op.bench_cases ? op.bench_cases(device.kind) : std::vector<BenchCase>{}) {
     OpCase entry{sized.label, {}, sized.attributes};
-    for (const Shape& shape : sized.inputs)
-      entry.inputs.push_back(random_input(shape, dtype, device, is_image(shape) && sized.channels_last));
+    for (const Shape& shape : sized.inputs) {
+      const bool left_out = shape.rank() == 0 && is_optional(op, int(entry.inputs.size()));
+      entry.inputs.push_back(
+          left_out ? Tensor() : random_input(shape, dtype, device, is_image(shape) && sized.channels_last));
+    }
     prepared.push_back(std::move(entry));
   }
   if (!prepared.empty()) return prepared;
   const TestCase largest = largest_test_case(op);
   OpCase entry{"test case '" + largest.label + "'", {}, largest.attributes};
   for (const TestInput& input : largest.inputs)
-    entry.inputs.push_back(random_input(input.shape, dtype, device, false));
+    entry.inputs.push_back(input.defined ? random_input(input.shape, dtype, device, false) : Tensor());
   return {std::move(entry)};
 }
 

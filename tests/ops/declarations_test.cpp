@@ -44,6 +44,23 @@ TEST(Declarations, OperationsOfProducts) {
   cost("conv2d_max_pool2d", {{2, 3, 6, 5}, {4, 3, 3, 2}}, 2 * (2 * 4 * 4 * 4) * (3 * 3 * 2));
 }
 
+/// What benches time is a call that the op takes.
+TEST(Declarations, BenchCasesAreTaken) {
+  for (const Op* op : registry().ops()) {
+    if (!op->bench_cases) continue;
+    const DType dtype = op->dtypes.contains(DType::f32) ? DType::f32 : DType::i64;
+    for (const BenchCase& sized : op->bench_cases(DeviceKind::cpu)) {
+      std::vector<TensorSpec> specs;
+      for (const Shape& shape : sized.inputs) {
+        const bool optional = std::ranges::count(op->optional, int(specs.size())) > 0;
+        specs.push_back(optional && shape.rank() == 0 ? TensorSpec::of(Tensor())
+                                                      : TensorSpec::of(shape, dtype));
+      }
+      EXPECT_NO_THROW(op->infer(Specs(specs), sized.attributes)) << op->name << ' ' << sized.label;
+    }
+  }
+}
+
 /// Only gradients and ops with marks speak of marks, and of operands that they have.
 TEST(Declarations, MarksAndMaskedOperands) {
   for (const Op* op : registry().ops()) {

@@ -78,7 +78,7 @@ RefusedCall refuses(std::vector<TestInput> inputs, std::vector<std::string> says
 /// A call of a size that matters in practice: what benches time.
 struct BenchCase {
   std::string label;
-  std::vector<Shape> inputs;
+  std::vector<Shape> inputs;  ///< rank 0 for an optional one that is left out
   Attributes attributes = {};
   /// Whether images, but not filters, lie channels-last.
   bool channels_last = false;
