@@ -1,0 +1,151 @@
+/// What Python passes to functions of tensors, and how it becomes what C++ takes.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "treadle/core/geometry.h"
+#include "treadle/core/random.h"
+#include "treadle/core/scalar.h"
+#include "treadle/core/tensor.h"
+#include "treadle/graph/options.h"
+#include "treadle/ops/pointwise/pointwise.h"
+
+namespace treadle::python {
+
+namespace nb = nanobind;
+
+/// A Python number. bool, int and float keep their category, and so do NumPy's by __index__ and __float__.
+struct ScalarArgument {
+  Scalar value = 0;
+};
+
+/// A tensor or a number.
+struct OperandArgument {
+  const Tensor* tensor = nullptr;
+  Scalar number = 0;
+
+  Operand operand() const { return tensor ? Operand(*tensor) : Operand(number); }
+};
+
+/// An int, or a sequence of ints.
+struct DimsArgument {
+  Dims value;
+
+  /// One number for both axes, or two.
+  Pair pair() const;
+};
+
+inline const Tensor& or_undefined(const Tensor* tensor) {
+  static const Tensor undefined;
+  return tensor ? *tensor : undefined;
+}
+
+/// Options by name. Throws what the schema throws, and TypeError for a value of another kind.
+std::map<std::string, OptionValue> option_values(const nb::kwargs& options, const OptionsSchema& schema);
+
+template <class Options>
+Options options_from(const nb::kwargs& options) {
+  const OptionsSchema& schema = schema_of<Options>();
+  return schema.make(option_values(options, schema)).template as<Options>();
+}
+
+/// A docstring with what the options are, and their defaults.
+std::string with_options(const char* documentation, const OptionsSchema& schema);
+template <class Options>
+std::string with_options(const char* documentation) {
+  return with_options(documentation, schema_of<Options>());
+}
+
+bool read_scalar(nb::handle source, Scalar& scalar) noexcept;
+bool read_dims(nb::handle source, Dims& dims) noexcept;
+bool read_dtype(nb::handle source, DType& dtype) noexcept;
+/// Throws ValueError for a name that no device has.
+bool read_device(nb::handle source, Device& device);
+
+/// A dtype as Python has it: an object of the class DType, of which there is one for each.
+struct DTypeName {
+  DType dtype;
+};
+nb::object dtype_object(DType dtype) noexcept;
+
+}  // namespace treadle::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<treadle::python::ScalarArgument> {
+  NB_TYPE_CASTER(treadle::python::ScalarArgument, const_name("float"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    return treadle::python::read_scalar(source, value.value);
+  }
+};
+
+template <>
+struct type_caster<treadle::python::OperandArgument> {
+  NB_TYPE_CASTER(treadle::python::OperandArgument, const_name("Tensor | float"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (isinstance<treadle::Tensor>(source)) {
+      value.tensor = inst_ptr<treadle::Tensor>(source);
+      return true;
+    }
+    value.tensor = nullptr;
+    return treadle::python::read_scalar(source, value.number);
+  }
+};
+
+template <>
+struct type_caster<treadle::Dims> {
+  NB_TYPE_CASTER(treadle::Dims, const_name("tuple[int, ...]"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    return treadle::python::read_dims(source, value);
+  }
+  static handle from_cpp(const treadle::Dims& dims, rv_policy, cleanup_list*) noexcept {
+    PyObject* result = PyTuple_New(dims.rank());
+    if (!result) return {};
+    for (int i = 0; i < dims.rank(); ++i) PyTuple_SetItem(result, i, PyLong_FromLongLong(dims[i]));
+    return result;
+  }
+};
+
+template <>
+struct type_caster<treadle::python::DimsArgument> {
+  NB_TYPE_CASTER(treadle::python::DimsArgument, const_name("int | Sequence[int]"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    return treadle::python::read_dims(source, value.value);
+  }
+  static handle from_cpp(const treadle::python::DimsArgument& dims, rv_policy, cleanup_list*) noexcept {
+    return make_caster<treadle::Dims>::from_cpp(dims.value, rv_policy::automatic, nullptr);
+  }
+};
+
+template <>
+struct type_caster<treadle::DType> {
+  NB_TYPE_CASTER(treadle::DType, const_name("DTypeLike"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    return treadle::python::read_dtype(source, value);
+  }
+  static handle from_cpp(treadle::DType dtype, rv_policy, cleanup_list*) noexcept {
+    return treadle::python::dtype_object(dtype).release();
+  }
+};
+
+template <>
+struct type_caster<treadle::Device> {
+  NB_TYPE_CASTER(treadle::Device, const_name("str"))
+  bool from_python(handle source, uint32_t, cleanup_list*) {
+    return treadle::python::read_device(source, value);
+  }
+  static handle from_cpp(treadle::Device device, rv_policy, cleanup_list*) noexcept {
+    return str(treadle::to_string(device).c_str()).release();
+  }
+};
+
+}  // namespace nanobind::detail

@@ -1,0 +1,33 @@
+"""Modes of automatic differentiation, as context managers and as decorators."""
+
+import contextlib
+
+from treadle import _core
+
+
+class _Scope(contextlib.ContextDecorator):
+    """A scope of the library that may be entered again while it is entered."""
+
+    _kind: type
+
+    def __init__(self):
+        self._entered = []
+
+    def __enter__(self):
+        self._entered.append(self._kind().__enter__())
+        return self
+
+    def __exit__(self, *error):
+        return self._entered.pop().__exit__(*error)
+
+
+class no_grad(_Scope):
+    """While entered, ops of this thread leave nothing for gradients."""
+
+    _kind = _core.NoGrad
+
+
+class enable_grad(_Scope):
+    """While entered, ops of this thread are differentiated."""
+
+    _kind = _core.EnableGrad
