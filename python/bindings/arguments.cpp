@@ -51,57 +51,42 @@ bool read_dims(nb::handle source, Dims& dims) noexcept {
   return true;
 }
 
-Pair DimsArgument::pair() const {
-  if (value.rank() == 1) return value[0];
-  if (value.rank() == 2) return {value[0], value[1]};
-  throw nb::type_error("one number for both axes is expected, or two");
+bool read_pair(nb::handle source, Pair& pair) noexcept {
+  Dims numbers;
+  if (!read_dims(source, numbers) || numbers.rank() < 1 || numbers.rank() > 2) return false;
+  pair = {numbers[0], numbers[numbers.rank() - 1]};
+  return true;
+}
+
+bool read_pads(nb::handle source, Pads& pads) noexcept {
+  Dims numbers;
+  if (!read_dims(source, numbers)) return false;
+  switch (numbers.rank()) {
+    case 1:
+      return pads = numbers[0], true;
+    case 2:
+      return pads = Pair(numbers[0], numbers[1]), true;
+    case 4:
+      return pads = {numbers[0], numbers[1], numbers[2], numbers[3]}, true;
+    default:
+      return false;
+  }
+}
+
+nb::object pair_object(const Pair& pair) {
+  if (pair.height == pair.width) return nb::int_(pair.height);
+  return nb::make_tuple(pair.height, pair.width);
+}
+
+nb::object pads_object(const Pads& pads) {
+  if (pads == Pads(pads.top)) return nb::int_(pads.top);
+  return nb::make_tuple(pads.top, pads.left, pads.bottom, pads.right);
 }
 
 bool read_device(nb::handle source, Device& device) {
   if (!PyUnicode_Check(source.ptr())) return false;
   device = device_named(nb::cast<std::string>(source));
   return true;
-}
-
-namespace {
-
-OptionValue option_value(nb::handle value, const OptionField& field) {
-  if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
-  DType dtype;
-  if (read_dtype(value, dtype)) return std::string(name_of(dtype));
-  Scalar scalar = 0;
-  if (read_scalar(value, scalar)) {
-    if (scalar.dtype() == DType::boolean) return scalar.integer() != 0;
-    if (std::holds_alternative<double>(field.default_value)) return scalar.to_double();
-    if (std::holds_alternative<std::vector<int64_t>>(field.default_value) && scalar.dtype() == DType::i64)
-      return std::vector<int64_t>(std::get<std::vector<int64_t>>(field.default_value).size(), scalar.integer());
-    if (scalar.dtype() == DType::i64) return scalar.integer();
-    return scalar.to_double();
-  }
-  Dims dims;
-  if (read_dims(value, dims)) return std::vector<int64_t>(dims.begin(), dims.end());
-  throw nb::type_error(fmt::format("option {}: a value of type {} is none", field.name,
-                                   nb::type_name(value.type()).c_str())
-                           .c_str());
-}
-
-}  // namespace
-
-std::map<std::string, OptionValue> option_values(const nb::kwargs& options, const OptionsSchema& schema) {
-  std::map<std::string, OptionValue> values;
-  for (auto [name, value] : options) {
-    const std::string key = nb::cast<std::string>(name);
-    values[key] = option_value(value, schema.field(key));
-  }
-  return values;
-}
-
-std::string with_options(const char* documentation, const OptionsSchema& schema) {
-  std::string text = documentation;
-  text += "\n\nOptions:\n";
-  for (const OptionField& field : schema.fields)
-    text += fmt::format("    {} = {}: {}\n", field.name, to_string(field.default_value), field.documentation);
-  return text;
 }
 
 }  // namespace treadle::python

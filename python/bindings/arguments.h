@@ -6,7 +6,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -15,7 +14,6 @@
 #include "treadle/core/random.h"
 #include "treadle/core/scalar.h"
 #include "treadle/core/tensor.h"
-#include "treadle/graph/options.h"
 #include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle::python {
@@ -38,9 +36,16 @@ struct OperandArgument {
 /// An int, or a sequence of ints.
 struct DimsArgument {
   Dims value;
+};
 
-  /// One number for both axes, or two.
-  Pair pair() const;
+/// One number for both spatial axes, or two.
+struct PairArgument {
+  Pair value;
+};
+
+/// One number for all sides, two for those of height and width, or four: top, left, bottom, right.
+struct PadsArgument {
+  Pads value;
 };
 
 inline const Tensor& or_undefined(const Tensor* tensor) {
@@ -48,24 +53,17 @@ inline const Tensor& or_undefined(const Tensor* tensor) {
   return tensor ? *tensor : undefined;
 }
 
-/// Options by name. Throws what the schema throws, and TypeError for a value of another kind.
-std::map<std::string, OptionValue> option_values(const nb::kwargs& options, const OptionsSchema& schema);
-
-template <class Options>
-Options options_from(const nb::kwargs& options) {
-  const OptionsSchema& schema = schema_of<Options>();
-  return schema.make(option_values(options, schema)).template as<Options>();
-}
-
-/// A docstring with what the options are, and their defaults.
-std::string with_options(const char* documentation, const OptionsSchema& schema);
-template <class Options>
-std::string with_options(const char* documentation) {
-  return with_options(documentation, schema_of<Options>());
+/// A tensor that may be undefined, which is None in Python.
+inline nb::object tensor_or_none(const Tensor& tensor) {
+  return tensor.defined() ? nb::cast(tensor) : nb::none();
 }
 
 bool read_scalar(nb::handle source, Scalar& scalar) noexcept;
 bool read_dims(nb::handle source, Dims& dims) noexcept;
+bool read_pair(nb::handle source, Pair& pair) noexcept;
+bool read_pads(nb::handle source, Pads& pads) noexcept;
+nb::object pair_object(const Pair& pair);
+nb::object pads_object(const Pads& pads);
 bool read_dtype(nb::handle source, DType& dtype) noexcept;
 /// Throws ValueError for a name that no device has.
 bool read_device(nb::handle source, Device& device);
@@ -123,6 +121,28 @@ struct type_caster<treadle::python::DimsArgument> {
   }
   static handle from_cpp(const treadle::python::DimsArgument& dims, rv_policy, cleanup_list*) noexcept {
     return make_caster<treadle::Dims>::from_cpp(dims.value, rv_policy::automatic, nullptr);
+  }
+};
+
+template <>
+struct type_caster<treadle::python::PairArgument> {
+  NB_TYPE_CASTER(treadle::python::PairArgument, const_name("int | Sequence[int]"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    return treadle::python::read_pair(source, value.value);
+  }
+  static handle from_cpp(const treadle::python::PairArgument& pair, rv_policy, cleanup_list*) noexcept {
+    return treadle::python::pair_object(pair.value).release();
+  }
+};
+
+template <>
+struct type_caster<treadle::python::PadsArgument> {
+  NB_TYPE_CASTER(treadle::python::PadsArgument, const_name("int | Sequence[int]"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    return treadle::python::read_pads(source, value.value);
+  }
+  static handle from_cpp(const treadle::python::PadsArgument& pads, rv_policy, cleanup_list*) noexcept {
+    return treadle::python::pads_object(pads.value).release();
   }
 };
 

@@ -71,27 +71,33 @@ bool read_dtype(nb::handle source, DType& dtype) noexcept {
 
 void bind_dtypes(nb::module_& m) {
   nb::class_<DTypeName>(m, "DType", "The type of a tensor's elements.")
-      .def_prop_ro("name", [](const DTypeName& self) { return numpy_name(self.dtype); }, "NumPy's name.")
-      .def_prop_ro("itemsize", [](const DTypeName& self) { return size_of(self.dtype); }, "Bytes of an element.")
+      .def_prop_ro(
+          "name", [](const DTypeName& self) { return numpy_name(self.dtype); }, "NumPy's name.")
+      .def_prop_ro(
+          "itemsize", [](const DTypeName& self) { return size_of(self.dtype); }, "Bytes of an element.")
       .def_prop_ro("is_floating_point", [](const DTypeName& self) { return is_floating(self.dtype); })
       .def("__repr__", [](const DTypeName& self) { return std::string("treadle.") + numpy_name(self.dtype); })
       .def("__hash__", [](const DTypeName& self) { return int(self.dtype); })
-      .def("__eq__", [](const DTypeName& self, nb::handle other) {
-        DType dtype;
-        return read_dtype(other, dtype) && dtype == self.dtype;
-      })
+      .def("__eq__",
+           [](const DTypeName& self, nb::handle other) {
+             DType dtype;
+             return read_dtype(other, dtype) && dtype == self.dtype;
+           })
       .def("__reduce__", [](const DTypeName& self) {
-        return nb::make_tuple(nb::module_::import_("treadle").attr("dtype"), nb::make_tuple(numpy_name(self.dtype)));
+        return nb::make_tuple(nb::module_::import_("treadle").attr("dtype"),
+                              nb::make_tuple(numpy_name(self.dtype)));
       });
   for (DType dtype : kAllDTypes) {
     nb::object object = nb::cast(DTypeName{dtype});
-    objects[int(dtype)] = object.inc_ref().ptr();
+    objects[int(dtype)] = object.ptr();
     m.attr(numpy_name(dtype)) = object;
   }
-  m.def("dtype", [](DType dtype) { return dtype; }, nb::arg("dtype"),
-        "The dtype of a name (\"float32\" or \"f32\"), of a NumPy dtype, or of float, int and bool.");
-  m.def("promote_types", [](DType a, DType b) { return promote(a, b); }, nb::arg("a"), nb::arg("b"),
-        "What operands of two dtypes are computed in.");
+  m.def(
+      "dtype", [](DType dtype) { return dtype; }, nb::arg("dtype"),
+      "The dtype of a name (\"float32\" or \"f32\"), of a NumPy dtype, or of float, int and bool.");
+  m.def(
+      "promote_types", [](DType a, DType b) { return promote(a, b); }, nb::arg("a"), nb::arg("b"),
+      "What operands of two dtypes are computed in.");
 }
 
 }  // namespace treadle::python

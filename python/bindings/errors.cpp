@@ -11,9 +11,9 @@ namespace {
 /// `bases` of C++: those that derive are bound later, as the last translator is asked first.
 template <class E>
 void bind(nb::module_& m, const char* name, const char* documentation, nb::handle base, nb::handle builtin) {
-  nb::object type = nb::steal(
-      PyErr_NewExceptionWithDoc((std::string("treadle.") + name).c_str(), documentation,
-                                builtin ? nb::make_tuple(base, builtin).ptr() : nb::make_tuple(base).ptr(), nullptr));
+  nb::object type = nb::steal(PyErr_NewExceptionWithDoc(
+      (std::string("treadle.") + name).c_str(), documentation,
+      builtin ? nb::make_tuple(base, builtin).ptr() : nb::make_tuple(base).ptr(), nullptr));
   if (!type) nb::raise_python_error();
   m.attr(name) = type;
   static PyObject* raised;
@@ -32,16 +32,19 @@ void bind(nb::module_& m, const char* name, const char* documentation, nb::handl
 void bind_errors(nb::module_& m) {
   bind<Error>(m, "Error", "Base of every exception of the library.", PyExc_RuntimeError, {});
   const nb::object base = m.attr("Error");
-  bind<ShapeError>(m, "ShapeError", "Shapes that do not fit together; the message names both.", base, PyExc_ValueError);
+  bind<ShapeError>(m, "ShapeError", "Shapes that do not fit together; the message names both.", base,
+                   PyExc_ValueError);
   bind<DTypeError>(m, "DTypeError", "A dtype that an op does not take.", base, PyExc_TypeError);
   bind<DeviceError>(m, "DeviceError", "A device that fails, or tensors on two devices.", base, {});
   bind<DeviceAbsent>(m, "DeviceAbsent", "A device that is not there.", m.attr("DeviceError"), {});
   bind<FormatError>(m, "FormatError", "A file whose contents break its format.", base, PyExc_ValueError);
   bind<FileError>(m, "FileError", "A file that cannot be opened, read or written.", base, PyExc_OSError);
-  bind<ValueError>(m, "ValueError", "A name or a value that does not exist or does not fit.", base, PyExc_ValueError);
+  bind<ValueError>(m, "ValueError", "A name or a value that does not exist or does not fit.", base,
+                   PyExc_ValueError);
   bind<AutogradError>(m, "AutogradError", "Misuse of automatic differentiation.", base, {});
   bind<TrainingError>(m, "TrainingError", "Training that cannot go on.", base, {});
-  bind<DatasetAbsent>(m, "DatasetAbsent", "A data set that is not on this machine.", base, PyExc_FileNotFoundError);
+  bind<DatasetAbsent>(m, "DatasetAbsent", "A data set that is not on this machine.", base,
+                      PyExc_FileNotFoundError);
 }
 
 }  // namespace treadle::python

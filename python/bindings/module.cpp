@@ -9,6 +9,10 @@ NB_MODULE(_core, m) {
   bind_errors(m);
   bind_dtypes(m);
   bind_tensor(m);
-  bind_autograd(m);
-  bind_functions(m);
+  nanobind::module_ nn = m.def_submodule("_nn", "Layers.");
+  bind_modules(nn);
+  bind_layers(nn);
+  nanobind::module_ init = nn.def_submodule("_init", "Initialisation of parameters, in place.");
+  bind_initializers(init);
+  bind_rooms(m);
 }

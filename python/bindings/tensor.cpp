@@ -30,8 +30,8 @@ nb::dlpack::dtype dlpack_dtype(DType dtype) {
 DType dtype_of_array(const nb::dlpack::dtype& found) {
   for (DType dtype : kAllDTypes)
     if (found == dlpack_dtype(dtype)) return dtype;
-  throw DTypeError(fmt::format("an array of {} bits (kind {}) is none of the dtypes that tensors have", found.bits,
-                               int(found.code)));
+  throw DTypeError(fmt::format("an array of {} bits (kind {}) is none of the dtypes that tensors have",
+                               found.bits, int(found.code)));
 }
 
 /// Keeps a Python object until the last tensor over its memory is gone, on whatever thread.
@@ -54,21 +54,24 @@ bool can_share(const nb::ndarray<>& array, DType dtype) {
 /// A tensor over an array in the memory of the cpu.
 Tensor over_array(const nb::ndarray<>& array, nb::object owner) {
   const DType dtype = dtype_of_array(array.dtype());
-  require<DeviceError>(array.device_type() == nb::device::cpu::value, "the array is not in the memory of the cpu");
-  require<ShapeError>(array.ndim() <= size_t(kMaxRank), "an array of {} axes; a tensor has at most {}", array.ndim(),
-                      kMaxRank);
+  require<DeviceError>(array.device_type() == nb::device::cpu::value,
+                       "the array is not in the memory of the cpu");
+  require<ShapeError>(array.ndim() <= size_t(kMaxRank), "an array of {} axes; a tensor has at most {}",
+                      array.ndim(), kMaxRank);
   Shape shape;
   Strides strides;
   for (size_t i = 0; i < array.ndim(); ++i)
     shape.push_back(int64_t(array.shape(i))), strides.push_back(array.shape(i) > 1 ? array.stride(i) : 1);
-  require<ValueError>(can_share(array, dtype), "the array has negative steps or unaligned elements: copy it first");
+  require<ValueError>(can_share(array, dtype),
+                      "the array has negative steps or unaligned elements: copy it first");
   return Tensor::over(array.data(), shape, strides, dtype, kCpu, keeping(std::move(owner)));
 }
 
 /// The elements as an array that holds the tensor's storage.
 template <class... Kind>
 nb::ndarray<Kind...> array_over(const Tensor& x) {
-  require<DeviceError>(x.device().kind != DeviceKind::cuda, "the tensor is on {}: move it to cpu first", x.device());
+  require<DeviceError>(x.device().kind != DeviceKind::cuda, "the tensor is on {}: move it to cpu first",
+                       x.device());
   using Held = IntrusivePtr<Storage>;
   auto* held = new Held(x.handle()->storage);
   nb::capsule owner(held, [](void* pointer) noexcept { delete static_cast<Held*>(pointer); });
@@ -80,7 +83,8 @@ nb::ndarray<Kind...> array_over(const Tensor& x) {
 }
 
 nb::object numpy_of(const Tensor& x) {
-  require<DTypeError>(x.dtype() != DType::bf16, "NumPy has no bfloat16: convert with .to(treadle.float32) first");
+  require<DTypeError>(x.dtype() != DType::bf16,
+                      "NumPy has no bfloat16: convert with .to(treadle.float32) first");
   // Whoever wrote into a tensor of a graph would change what its gradient is computed from, unseen.
   if (x.requires_grad()) return nb::cast(array_over<nb::numpy, nb::ro>(x));
   return nb::cast(array_over<nb::numpy>(x));
@@ -88,11 +92,14 @@ nb::object numpy_of(const Tensor& x) {
 
 // --- indices ---
 
-/// A view of x by ints, slices with positive steps, None and an ellipsis; nothing where the key has something else.
+/// A view of x by ints, slices with positive steps, None and an ellipsis; nothing where the key has something
+/// else.
 std::optional<Tensor> basic_view(const Tensor& x, nb::handle key) {
   const bool is_tuple = nb::isinstance<nb::tuple>(key);
   const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(key.ptr()) : 1;
-  const auto entry = [&](Py_ssize_t i) { return is_tuple ? nb::handle(PyTuple_GET_ITEM(key.ptr(), i)) : key; };
+  const auto entry = [&](Py_ssize_t i) {
+    return is_tuple ? nb::handle(PyTuple_GET_ITEM(key.ptr(), i)) : key;
+  };
   const auto is_index = [](nb::handle one) {
     return PyIndex_Check(one.ptr()) && !PyBool_Check(one.ptr()) && !nb::isinstance<Tensor>(one) &&
            !PySequence_Check(one.ptr());
@@ -149,11 +156,13 @@ void def_operator(nb::class_<Tensor>& type, const char* name, const char* reflec
     nb::gil_scoped_release released;
     return function(a, b);
   };
-  type.def(name, [call](const Tensor& a, const OperandArgument& b) { return call(a, b.operand()); },
-           nb::is_operator());
+  type.def(
+      name, [call](const Tensor& a, const OperandArgument& b) { return call(a, b.operand()); },
+      nb::is_operator());
   if (reflected)
-    type.def(reflected, [call](const Tensor& b, const OperandArgument& a) { return call(a.operand(), b); },
-             nb::is_operator());
+    type.def(
+        reflected, [call](const Tensor& b, const OperandArgument& a) { return call(a.operand(), b); },
+        nb::is_operator());
 }
 
 void def_operators(nb::class_<Tensor>& type) {
@@ -168,12 +177,13 @@ void def_operators(nb::class_<Tensor>& type) {
   def_operator(type, "__le__", nullptr, less_equal);
   def_operator(type, "__gt__", nullptr, greater);
   def_operator(type, "__ge__", nullptr, greater_equal);
-  type.def("__matmul__",
-           [](const Tensor& a, const Tensor& b) {
-             nb::gil_scoped_release released;
-             return matmul(a, b);
-           },
-           nb::is_operator());
+  type.def(
+      "__matmul__",
+      [](const Tensor& a, const Tensor& b) {
+        nb::gil_scoped_release released;
+        return matmul(a, b);
+      },
+      nb::is_operator());
   type.def("__neg__", [](const Tensor& x) { return neg(x); });
   type.def("__pos__", [](const Tensor& x) { return x; });
   type.def("__abs__", [](const Tensor& x) { return treadle::abs(x); });
@@ -189,32 +199,44 @@ Dims dims_of(const nb::args& arguments) {
 }
 
 void def_properties(nb::class_<Tensor>& type) {
-  type.def_prop_ro("shape", [](const Tensor& x) { return x.shape(); }, "The extents of the axes.")
-      .def_prop_ro("dtype", [](const Tensor& x) { return x.dtype(); }, "The type of the elements.")
-      .def_prop_ro("device", [](const Tensor& x) { return x.device(); }, "Where they lie: \"cpu\", \"simt\", \"cuda:0\".")
-      .def_prop_ro("ndim", [](const Tensor& x) { return x.rank(); }, "How many axes there are.")
-      .def_prop_ro("size", [](const Tensor& x) { return x.numel(); }, "How many elements there are.")
-      .def_prop_ro("strides", [](const Tensor& x) { return x.strides(); }, "Steps along the axes, in elements.")
-      .def_prop_ro("is_contiguous", [](const Tensor& x) { return x.is_contiguous(); },
-                   "Whether the elements lie row-major without gaps.")
-      .def_prop_ro("T",
-                   [](const Tensor& x) {
-                     Dims axes;
-                     for (int i = x.rank() - 1; i >= 0; --i) axes.push_back(i);
-                     return permute(x, axes);
-                   },
-                   "The axes in reverse order.")
-      .def_prop_ro("mT", [](const Tensor& x) { return transpose(x, -2, -1); }, "The last two axes swapped.")
-      .def_prop_rw("requires_grad", [](const Tensor& x) { return x.requires_grad(); },
-                   [](Tensor& x, bool value) { x.set_requires_grad(value); },
-                   "Whether backward() leaves a gradient, and ops of it are differentiated.")
-      .def_prop_rw("grad",
-                   [](const Tensor& x) -> nb::object {
-                     const Tensor gradient = x.grad();
-                     return gradient.defined() ? nb::cast(gradient) : nb::none();
-                   },
-                   [](Tensor& x, const Tensor* gradient) { x.set_grad(or_undefined(gradient)); },
-                   nb::arg("gradient").none(), "The accumulated gradient, or None.");
+  type.def_prop_ro(
+          "shape", [](const Tensor& x) { return x.shape(); }, "The extents of the axes.")
+      .def_prop_ro(
+          "dtype", [](const Tensor& x) { return x.dtype(); }, "The type of the elements.")
+      .def_prop_ro(
+          "device", [](const Tensor& x) { return x.device(); },
+          "Where they lie: \"cpu\", \"simt\", \"cuda:0\".")
+      .def_prop_ro(
+          "ndim", [](const Tensor& x) { return x.rank(); }, "How many axes there are.")
+      .def_prop_ro(
+          "size", [](const Tensor& x) { return x.numel(); }, "How many elements there are.")
+      .def_prop_ro(
+          "strides", [](const Tensor& x) { return x.strides(); }, "Steps along the axes, in elements.")
+      .def_prop_ro(
+          "is_contiguous", [](const Tensor& x) { return x.is_contiguous(); },
+          "Whether the elements lie row-major without gaps.")
+      .def_prop_ro(
+          "T",
+          [](const Tensor& x) {
+            Dims axes;
+            for (int i = x.rank() - 1; i >= 0; --i) axes.push_back(i);
+            return permute(x, axes);
+          },
+          "The axes in reverse order.")
+      .def_prop_ro(
+          "mT", [](const Tensor& x) { return transpose(x, -2, -1); }, "The last two axes swapped.")
+      .def_prop_rw(
+          "requires_grad", [](const Tensor& x) { return x.requires_grad(); },
+          [](Tensor& x, bool value) { x.set_requires_grad(value); },
+          "Whether backward() leaves a gradient, and ops of it are differentiated.")
+      .def_prop_rw(
+          "grad",
+          [](const Tensor& x) -> nb::object {
+            const Tensor gradient = x.grad();
+            return gradient.defined() ? nb::cast(gradient) : nb::none();
+          },
+          [](Tensor& x, const Tensor* gradient) { x.set_grad(or_undefined(gradient)); },
+          nb::arg("gradient").none(), "The accumulated gradient, or None.");
 }
 
 Tensor moved(const Tensor& x, nb::handle where) {
@@ -232,46 +254,58 @@ Tensor moved(const Tensor& x, nb::handle where) {
 }
 
 void def_methods(nb::class_<Tensor>& type) {
-  type.def("reshape", [](const Tensor& x, const nb::args& shape) { return reshape(x, dims_of(shape)); },
-           "The elements in row-major order under another shape: reshape(2, -1) or reshape((2, -1)).")
-      .def("permute", [](const Tensor& x, const nb::args& axes) { return permute(x, dims_of(axes)); },
-           "Axis i of the result is axis axes[i].")
-      .def("to", moved, nb::arg("where"), "On another device, or of another dtype; itself where it is so already.")
-      .def("detach", [](const Tensor& x) { return x.detach(); }, "The same elements, cut off from the graph.")
-      .def("requires_grad_",
-           [](nb::object self, bool value) {
-             nb::cast<Tensor&>(self).set_requires_grad(value);
-             return self;
-           },
-           nb::arg("value") = true, "Marks a leaf as requiring a gradient; returns it.")
-      .def("backward",
-           [](const Tensor& x, const Tensor* upstream, bool retain_graph) {
-             const Tensor& given = or_undefined(upstream);
-             nb::gil_scoped_release released;
-             x.backward(given, retain_graph);
-           },
-           nb::arg("gradient").none() = nb::none(), nb::arg("retain_graph") = false,
-           "Adds the gradient of this tensor with respect to every leaf to the leaf's grad.")
-      .def("item",
-           [](const Tensor& x) -> nb::object {
-             const double value = x.item();
-             if (is_floating(x.dtype())) return nb::float_(value);
-             if (x.dtype() == DType::boolean) return nb::bool_(value != 0);
-             if (x.dtype() == DType::i64) return nb::int_(x.to_vector<int64_t>()[0]);
-             return nb::int_(int64_t(value));
-           },
-           "The single element as a Python number.")
-      .def("data_ptr", [](const Tensor& x) { return reinterpret_cast<uintptr_t>(x.raw()); }, "Where the first element lies.")
-      .def("same_as", [](const Tensor& x, const Tensor& other) { return x.same_as(other); }, nb::arg("other"),
-           "Whether both are one tensor, not equal ones.")
-      .def("copy_",
-           [](nb::object self, const Tensor& source) {
-             const Tensor& x = nb::cast<Tensor&>(self);
-             nb::gil_scoped_release released;
-             copy_into(x, source);
-             return self;
-           },
-           nb::arg("source"), "Overwrites the elements by those of `source`, which broadcast; returns the tensor.")
+  type.def(
+          "reshape", [](const Tensor& x, const nb::args& shape) { return reshape(x, dims_of(shape)); },
+          "The elements in row-major order under another shape: reshape(2, -1) or reshape((2, -1)).")
+      .def(
+          "permute", [](const Tensor& x, const nb::args& axes) { return permute(x, dims_of(axes)); },
+          "Axis i of the result is axis axes[i].")
+      .def("to", moved, nb::arg("where"),
+           "On another device, or of another dtype; itself where it is so already.")
+      .def(
+          "detach", [](const Tensor& x) { return x.detach(); }, "The same elements, cut off from the graph.")
+      .def(
+          "requires_grad_",
+          [](nb::object self, bool value) {
+            nb::cast<Tensor&>(self).set_requires_grad(value);
+            return self;
+          },
+          nb::arg("value") = true, "Marks a leaf as requiring a gradient; returns it.")
+      .def(
+          "backward",
+          [](const Tensor& x, const Tensor* upstream, bool retain_graph) {
+            const Tensor& given = or_undefined(upstream);
+            nb::gil_scoped_release released;
+            x.backward(given, retain_graph);
+          },
+          nb::arg("gradient").none() = nb::none(), nb::arg("retain_graph") = false,
+          "Adds the gradient of this tensor with respect to every leaf to the leaf's grad.")
+      .def(
+          "item",
+          [](const Tensor& x) -> nb::object {
+            const double value = x.item();
+            if (is_floating(x.dtype())) return nb::float_(value);
+            if (x.dtype() == DType::boolean) return nb::bool_(value != 0);
+            if (x.dtype() == DType::i64) return nb::int_(x.to_vector<int64_t>()[0]);
+            return nb::int_(int64_t(value));
+          },
+          "The single element as a Python number.")
+      .def(
+          "data_ptr", [](const Tensor& x) { return reinterpret_cast<uintptr_t>(x.raw()); },
+          "Where the first element lies.")
+      .def(
+          "same_as", [](const Tensor& x, const Tensor& other) { return x.same_as(other); }, nb::arg("other"),
+          "Whether both are one tensor, not equal ones.")
+      .def(
+          "copy_",
+          [](nb::object self, const Tensor& source) {
+            const Tensor& x = nb::cast<Tensor&>(self);
+            nb::gil_scoped_release released;
+            copy_into(x, source);
+            return self;
+          },
+          nb::arg("source"),
+          "Overwrites the elements by those of `source`, which broadcast; returns the tensor.")
       .def("__len__",
            [](const Tensor& x) {
              if (x.rank() == 0) throw nb::type_error("a tensor of rank 0 has no length");
@@ -282,25 +316,41 @@ void def_methods(nb::class_<Tensor>& type) {
       .def("__int__", [](const Tensor& x) { return int64_t(x.item()); })
       .def("_basic_view", basic_view, nb::arg("key").none())
       .def("_wrote", [](const Tensor& x) { x.handle()->storage->bump_version(); })
-      .def("numpy", numpy_of, "The elements as a NumPy array over the same memory; read-only where a gradient is required.")
+      .def("numpy", numpy_of,
+           "The elements as a NumPy array over the same memory; read-only where a gradient is required.")
       .def("__dlpack__", [](const Tensor& x, const nb::kwargs&) { return array_over<>(x); })
-      .def("__dlpack_device__", [](const Tensor&) { return std::make_tuple(int(nb::device::cpu::value), 0); });
+      .def("__dlpack_device__",
+           [](const Tensor&) { return std::make_tuple(int(nb::device::cpu::value), 0); });
 }
 
 }  // namespace
 
 void bind_tensor(nb::module_& m) {
-  nb::class_<Tensor> type(m, "Tensor",
-                          "An n-dimensional array on a device. Made by treadle.tensor(), from_numpy() and others.");
+  nb::class_<Tensor> type(
+      m, "Tensor", "An n-dimensional array on a device. Made by treadle.tensor(), from_numpy() and others.");
+  type.def(
+      "__init__",
+      [](Tensor* self, nb::object data) {
+        if (!nb::isinstance<Tensor>(data)) data = nb::module_::import_("treadle").attr("tensor")(data);
+        new (self) Tensor(nb::cast<const Tensor&>(data));
+      },
+      nb::arg("data"),
+      "Numbers, nested sequences and arrays are copied, as by treadle.tensor(); of a tensor it is one more "
+      "name.");
   def_properties(type);
   def_operators(type);
   def_methods(type);
-  m.def("from_array", [](nb::object source) { return over_array(nb::cast<nb::ndarray<>>(source), source); }, nb::arg("array"),
-        "A tensor over the memory of an array (buffer, NumPy, DLPack): writes show in both.");
-  m.def("empty", [](const DimsArgument& shape, DType dtype, Device device) { return Tensor::empty(shape.value, dtype, device); },
-        nb::arg("shape"), nb::arg("dtype") = DType::f32, nb::arg("device") = kCpu, "Uninitialised memory, row-major.");
-  m.def("zeros", [](const DimsArgument& shape, DType dtype, Device device) { return Tensor::zeros(shape.value, dtype, device); },
-        nb::arg("shape"), nb::arg("dtype") = DType::f32, nb::arg("device") = kCpu);
+  m.def(
+      "from_array", [](nb::object source) { return over_array(nb::cast<nb::ndarray<>>(source), source); },
+      nb::arg("array"), "A tensor over the memory of an array (buffer, NumPy, DLPack): writes show in both.");
+  m.def(
+      "empty",
+      [](const DimsArgument& shape, DType dtype, Device device) {
+        return Tensor::empty(shape.value, dtype, device);
+      },
+      nb::arg("shape"), nb::arg("dtype") = DType::f32, nb::arg("device") = kCpu,
+      "Uninitialised memory, row-major.");
+  bind_functions(m, type);
 }
 
 }  // namespace treadle::python

@@ -119,6 +119,59 @@ Tensor Module::register_buffer(std::string name, Tensor value) {
   return value;
 }
 
+namespace {
+
+const std::string& name_in(const NamedTensor& part) { return part.name; }
+const std::string& name_in(const std::pair<std::string, std::shared_ptr<Module>>& part) { return part.first; }
+
+/// The place of what has the name; the end where nothing has.
+template <class List>
+auto place_of(List& list, const std::string& name) {
+  return std::find_if(list.begin(), list.end(), [&](const auto& part) { return name_in(part) == name; });
+}
+
+/// Takes out what has the name, adds something else at the end, and moves that to the same place. As it was
+/// where adding throws.
+template <class List, class Add>
+void replace_in(List& list, const std::string& name, Add add) {
+  auto found = place_of(list, name);
+  if (found == list.end()) return add();
+  const auto place = found - list.begin();
+  auto before = std::move(*found);
+  list.erase(found);
+  try {
+    add();
+  } catch (...) {
+    list.insert(list.begin() + place, std::move(before));
+    throw;
+  }
+  std::rotate(list.begin() + place, list.end() - 1, list.end());
+}
+
+}  // namespace
+
+void Module::replace_parameter(const std::string& name, const Tensor& value) {
+  replace_in(parameters_, name, [&] { register_parameter(name, value); });
+}
+
+void Module::replace_buffer(const std::string& name, const Tensor& value) {
+  replace_in(buffers_, name, [&] { register_buffer(name, value); });
+}
+
+void Module::replace_module(const std::string& name, std::shared_ptr<Module> module) {
+  replace_in(children_, name, [&] { register_module(name, std::move(module)); });
+}
+
+bool Module::remove(const std::string& name) {
+  auto remove_from = [&](auto& list) {
+    auto found = place_of(list, name);
+    if (found == list.end()) return false;
+    list.erase(found);
+    return true;
+  };
+  return remove_from(parameters_) || remove_from(buffers_) || remove_from(children_);
+}
+
 void Module::collect(const std::string& prefix, bool parameters, std::vector<NamedTensor>& result) const {
   for (auto& [name, tensor] : parameters ? parameters_ : buffers_) result.push_back({prefix + name, tensor});
   for (auto& [name, child] : children_) child->collect(prefix + name + ".", parameters, result);

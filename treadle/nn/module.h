@@ -86,6 +86,13 @@ class TREADLE_API Module {
     children_.emplace_back(std::move(name), module);
     return module;
   }
+  /// Puts another one in the place of what is registered under the name, and registers it where nothing is.
+  /// Throws as the functions above.
+  void replace_parameter(const std::string& name, const Tensor& value);
+  void replace_buffer(const std::string& name, const Tensor& value);
+  void replace_module(const std::string& name, std::shared_ptr<Module> module);
+  /// Whether something was registered under the name, which is no part of the module any more.
+  bool remove(const std::string& name);
 
  private:
   Tensor only_one(const std::vector<Tensor>& outputs) const;

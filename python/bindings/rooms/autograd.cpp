@@ -28,8 +28,15 @@ void bind_scope(nb::module_& m, const char* name, const char* documentation) {
   using Kind = Manager<Scope>;
   nb::class_<Kind>(m, name, documentation)
       .def(nb::init<>())
-      .def("__enter__", [](nb::object self) { nb::cast<Kind&>(self).enter(); return self; })
-      .def("__exit__", [](Kind& self, nb::args) { self.leave(); return false; });
+      .def("__enter__",
+           [](nb::object self) {
+             nb::cast<Kind&>(self).enter();
+             return self;
+           })
+      .def("__exit__", [](Kind& self, nb::args) {
+        self.leave();
+        return false;
+      });
 }
 
 std::vector<nb::object> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
@@ -55,8 +62,9 @@ void bind_autograd(nb::module_& m) {
   bind_scope<NoGrad>(m, "NoGrad", "While one is entered, ops of this thread leave nothing for gradients.");
   bind_scope<EnableGrad>(m, "EnableGrad", "While one is entered, ops of this thread are differentiated.");
   m.def("is_grad_enabled", gradient_mode, "Whether ops of this thread are differentiated.");
-  m.def("grad", gradients, nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs") = std::vector<Tensor>(),
-        nb::arg("create_graph") = false, nb::arg("retain_graph") = false, nb::arg("allow_unused") = false,
+  m.def("grad", gradients, nb::arg("outputs"), nb::arg("inputs"),
+        nb::arg("grad_outputs") = std::vector<Tensor>(), nb::arg("create_graph") = false,
+        nb::arg("retain_graph") = false, nb::arg("allow_unused") = false,
         "The gradients of the outputs with respect to the inputs, as a list; no tensor's grad changes.");
 }
 

@@ -1,0 +1,64 @@
+"""The bindings of layers: classes with the constructors and the public members that their headers declare."""
+
+from calls import Call, Unknown, literal, without_covered
+
+
+def constructor(layer, call):
+    declared = ", ".join([f"{layer.name}* self"] + [one.declaration() for one in call.parameters])
+    body = " ".join([*call.head, f"new (self) {layer.name}({', '.join(call.passed)});"])
+    arguments = "".join(f", {one.argument()}" for one in call.parameters)
+    documentation = call.documentation().strip()
+    return (
+        f'      .def("__init__", []({declared}) {{ {body} }}{arguments}'
+        + (f",\n           {literal(documentation)}" if documentation else "")
+        + ")\n"
+    )
+
+
+def members(layer):
+    text = ""
+    for name in layer.tensors:
+        text += f'      .def_prop_ro("{name}", [](const {layer.name}& self) {{ return tensor_or_none(self.{name}); }})\n'
+    for _, name in layer.children:
+        text += f'      .def_prop_ro("{name}", [](const {layer.name}& self) {{ return self.{name}; }})\n'
+    return text
+
+
+def definition(layer, structs, report, bound):
+    calls = []
+    for parameters in layer.constructors:
+        try:
+            calls.append((None, Call(parameters, structs)))
+        except Unknown as reason:
+            report(f"{layer.name}(): {reason}")
+    base = layer.base if layer.base in bound else "Module"
+    bases = f"{layer.name}, {base}"
+    text = f'  nb::class_<{bases}>(m, "{layer.name}", {literal(layer.comment)})\n'
+    for _, call in without_covered(calls):
+        text += constructor(layer, call)
+    text += members(layer)
+    return text.rstrip("\n") + ";\n"
+
+
+def definitions(headers, structs, report):
+    """Pairs of a header's path and its definitions, bases before what derives from them."""
+    layers = [layer for header in headers for layer in header.layers]
+    names = {layer.name for layer in layers}
+    modules = {"Module"}
+    while True:  # those that derive from Module, by however many steps
+        more = {layer.name for layer in layers if layer.base in modules} - modules
+        if not more:
+            break
+        modules |= more
+    found, bound = [], set()
+    waiting = [layer for layer in layers if layer.name in modules]
+    while waiting:
+        ready = [layer for layer in waiting if layer.base == "Module" or layer.base in bound or layer.base not in names]
+        for layer in ready:
+            if any(kind.startswith("std::vector<std::pair") for one in layer.constructors for kind in [p.type for p in one]):
+                report(f"{layer.name}: bound by hand")
+            else:
+                found.append((layer.header, definition(layer, structs, report, bound)))
+            bound.add(layer.name)
+            waiting.remove(layer)
+    return found
