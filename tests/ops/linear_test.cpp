@@ -116,13 +116,23 @@ void expect_bits_of_two_steps(const Rule& rule, const NamedOptions& example, std
   }
 }
 
-/// Blocks of the gradient end inside and between rows.
+struct LayersOfVariant {
+  const char* variant;
+  std::vector<std::array<int64_t, 3>> layers;
+};
+
+/// Blocks of the gradient end inside and between rows; parts of a large batch are added up.
+std::vector<LayersOfVariant> layers_of_variants() {
+  const std::vector<std::array<int64_t, 3>> small{{32, 300, 45}, {1, 70, 9}, {7, 5, 130}, {3, 700, 64}};
+  return {{"panels", small}, {"listed", small}, {"split_k", {{300, 20, 45}, {530, 5, 260}, {530, 260, 5}}}};
+}
+
 TEST(LinearUpdate, HasTheBitsOfGradientAndUpdate) {
   with_threads([] {
-    for (const char* variant : {"panels", "listed"})
+    for (const auto& [variant, layers] : layers_of_variants())
       for (const Rule& rule : known_rules())
         for (const NamedOptions& example : rule.examples)
-          for (auto layer : {std::array<int64_t, 3>{32, 300, 45}, {1, 70, 9}, {7, 5, 130}, {3, 700, 64}})
+          for (auto layer : layers)
             for (bool transposed : {false, true}) {
               if (!transposed && variant == std::string("listed")) continue;
               const std::string op = "linear_" + rule.form_for(example.options).update;
@@ -132,6 +142,20 @@ TEST(LinearUpdate, HasTheBitsOfGradientAndUpdate) {
               settings().variants = before;
             }
   });
+}
+
+TEST(LinearWeightGradient, SumsDoNotDependOnThreads) {
+  const auto before = std::exchange(settings().variants, {{"linear_weight_gradient", "split_k"}});
+  std::vector<LinearWeightGradient> results;
+  with_threads([&] {
+    for (auto [N, in, out] : {std::array<int64_t, 3>{2100, 30, 20}, {300, 20, 45}, {530, 140, 300}})
+      results.push_back(linear_weight_gradient(numbers({N, in}, 1), numbers({N, out}, 2), {}));
+  });
+  settings().variants = before;
+  for (size_t i = 0; i < 3; ++i) {
+    expect_same_bits(results[i].dw, results[i + 3].dw);
+    expect_same_bits(results[i].db, results[i + 3].db);
+  }
 }
 
 TEST(LinearUpdate, RefusesOperandsThatDoNotFit) {

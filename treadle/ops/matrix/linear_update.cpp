@@ -92,6 +92,7 @@ std::vector<LayerCase> layer_cases() {
           {"one output", 33, 70, 1},
           {"tiles", 40, 65, 33},
           {"several threads", 37, 300, 20},
+          {"tall", 300, 19, 20},
           {"deep", 600, 5, 3},
           {"transposed", 9, 33, 34, true, kTransposed, kTransposed},
           {"sliced", 7, 6, 5, true, kSliced, kSliced},
@@ -107,6 +108,7 @@ std::vector<LayerCase> layer_cases() {
           {"by input, tiles", 40, 33, 65, true, kPlain, kTransposed},
           {"by input, several threads", 37, 301, 21, true, kPlain, kTransposed},
           {"by input, deep", 600, 3, 5, true, kPlain, kTransposed},
+          {"by input, deep, blocks", 520, 2, 260, true, kPlain, kTransposed},
           {"by input, sliced", 7, 6, 5, true, kSliced, kTransposed},
           {"by input, empty batch", 0, 4, 3, true, kPlain, kTransposed}};
 }

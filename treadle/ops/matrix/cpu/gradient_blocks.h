@@ -1,5 +1,5 @@
 /// The gradient of a linear layer's parameters, block by block, for what follows it while it is in the cache:
-/// what the variants "panels" and "listed" of linear updates do without knowing the rule.
+/// what the variants "panels", "listed" and "split_k" of linear updates do without knowing the rule.
 #pragma once
 
 #include "treadle/graph/variant.h"
@@ -26,10 +26,12 @@ struct BlockConsumer {
 /// Whether the variants take a call of a linear update, by a rule for which each parameter has `tensors`.
 bool takes_panels(const Call& call, int tensors);
 bool takes_lists(const Call& call, int tensors);
+bool takes_split_k(const Call& call, int tensors);
 
-/// The bits of linear_weight_gradient's variants "panels" and "listed".
+/// The bits of linear_weight_gradient's variants "panels", "listed" and "split_k".
 void gradient_by_panels(const Call& call, int tensors, const BlockConsumer& consumer);
 void gradient_by_lists(const Call& call, int tensors, const BlockConsumer& consumer);
+void gradient_by_split_k(const Call& call, int tensors, const BlockConsumer& consumer);
 
 /// The same with this step, taken in registers; nothing is kept.
 void update_by_panels(const Call& call, const DecayedStep<float>& step);

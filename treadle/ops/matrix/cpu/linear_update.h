@@ -1,5 +1,5 @@
-/// The cpu variants of linear updates: "loop" is the general one, "panels" and "listed" (f32) update each
-/// block of the gradient while it is in the cache, or in registers.
+/// The cpu variants of linear updates: "loop" is the general one, "panels", "listed" and "split_k" (f32)
+/// update each block of the gradient while it is in the cache, or in registers.
 #pragma once
 
 #include "treadle/core/parallel_for.h"
@@ -98,6 +98,11 @@ void run_lists(const Call& call) {
     gradient_by_lists(call, kTensors<Rule>, BlockUpdate<Rule>(call).consumer());
 }
 
+template <class Rule>
+void run_split_k(const Call& call) {
+  gradient_by_split_k(call, kTensors<Rule>, BlockUpdate<Rule>(call).consumer());
+}
+
 }  // namespace linear_update_cpu
 
 template <class Rule>
@@ -111,7 +116,12 @@ void register_linear_update_variants(Registry& registry) {
        .run = run_panels<Rule>,
        .when = [](const Call& call) { return takes_panels(call, kTensors<Rule>); },
        .preference = 30});
-  // Behind the dense one where nothing is measured: it is slower where x has few zeros.
+  add({.name = "split_k",
+       .device = DeviceKind::cpu,
+       .run = run_split_k<Rule>,
+       .when = [](const Call& call) { return takes_split_k(call, kTensors<Rule>); },
+       .preference = 31});
+  // Behind the dense ones where nothing is measured: it is slower where x has few zeros.
   add({.name = "listed",
        .device = DeviceKind::cpu,
        .run = run_lists<Rule>,
