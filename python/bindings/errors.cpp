@@ -43,6 +43,8 @@ void bind_errors(nb::module_& m) {
                    PyExc_ValueError);
   bind<AutogradError>(m, "AutogradError", "Misuse of automatic differentiation.", base, {});
   bind<TrainingError>(m, "TrainingError", "Training that cannot go on.", base, {});
+  bind<RecordingError>(m, "RecordingError",
+                       "A function that cannot be compiled, or that changed after it was.", base, {});
   bind<DatasetAbsent>(m, "DatasetAbsent", "A data set that is not on this machine.", base,
                       PyExc_FileNotFoundError);
 }

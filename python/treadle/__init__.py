@@ -14,6 +14,7 @@ from treadle._core import *  # noqa: F403
 from treadle._names import adopt
 from treadle._arrays import from_numpy, tensor
 from treadle._modes import enable_grad, no_grad
+from treadle._compile import compile
 from treadle import nn
 
-__all__ = [*adopt(__name__, _core), "enable_grad", "from_numpy", "nn", "no_grad", "tensor"]
+__all__ = [*adopt(__name__, _core), "compile", "enable_grad", "from_numpy", "nn", "no_grad", "tensor"]

@@ -36,6 +36,51 @@ TEST(Module, NamesFollowPyTorch) {
   EXPECT_EQ(names_of(layers.state_dict()), (std::vector<std::string>{"0.weight", "0.bias", "2.weight"}));
 }
 
+/// Parts that are put in, replaced and taken out from outside.
+struct Open final : Module {
+  using Module::register_parameter, Module::remove, Module::replace_buffer, Module::replace_module,
+      Module::replace_parameter;
+  std::string describe() const override { return "Open"; }
+};
+
+TEST(Module, PartsAreReplacedInTheirPlaces) {
+  Open module;
+  module.replace_module("a", std::make_shared<Linear>(2, 3));
+  module.replace_module("b", std::make_shared<Linear>(3, 3));
+  module.replace_module("a", std::make_shared<Linear>(2, 3, false));
+  for (const char* name : {"p", "q", "p"}) module.replace_parameter(name, rand({2}));
+  for (const char* name : {"r", "s", "r"}) module.replace_buffer(name, rand({2}));
+  EXPECT_EQ(names_of(module.named_parameters()),
+            (std::vector<std::string>{"p", "q", "a.weight", "b.weight", "b.bias"}));
+  EXPECT_EQ(names_of(module.named_buffers()), (std::vector<std::string>{"r", "s"}));
+  EXPECT_TRUE(module.parameters()[0].requires_grad());
+}
+
+TEST(Module, PartsAreTakenOut) {
+  Open module;
+  module.replace_module("a", std::make_shared<Linear>(2, 3));
+  module.replace_parameter("p", rand({2}));
+  module.replace_buffer("r", rand({2}));
+  for (const char* name : {"a", "p", "r"}) {
+    EXPECT_TRUE(module.remove(name)) << name;
+    EXPECT_FALSE(module.remove(name)) << name;
+  }
+  EXPECT_TRUE(module.state_dict().empty());
+}
+
+TEST(Module, WhatCannotTakeThePlaceLeavesWhatIsThere) {
+  Open module;
+  module.replace_parameter("p", rand({2}));
+  module.replace_parameter("q", rand({2}));
+  module.replace_buffer("r", rand({2}));
+  EXPECT_THROW(module.replace_parameter("p", Tensor()), ValueError);
+  EXPECT_THROW(module.replace_parameter("p", Tensor::zeros({3}, DType::i64)), DTypeError);
+  EXPECT_THROW(module.replace_parameter("r", rand({2})), ValueError);
+  EXPECT_THROW(module.replace_module("p", std::make_shared<Linear>(2, 3)), ValueError);
+  EXPECT_THROW(module.replace_module("m", nullptr), ValueError);
+  EXPECT_EQ(names_of(module.state_dict()), (std::vector<std::string>{"p", "q", "r"}));
+}
+
 /// The first and the last layer are one.
 std::shared_ptr<Sequential> tied_layers() {
   auto shared = std::make_shared<Linear>(3, 3);
