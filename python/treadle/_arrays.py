@@ -32,7 +32,7 @@ def tensor(data, dtype=None, device="cpu", requires_grad=False) -> Tensor:
         result = data.detach().clone()
     else:
         array = np.asarray(data)
-        if array.dtype == np.float64 and not hasattr(data, "dtype") and not _holds_arrays(data):
+        if dtype is None and array.dtype == np.float64 and not hasattr(data, "dtype") and not _holds_arrays(data):
             array = array.astype(np.float32)
         if array.dtype == object:
             raise TypeError(f"tensor: {type(data).__name__} does not hold numbers in rows of one length")
