@@ -2,10 +2,12 @@
 #include <nanobind/nanobind.h>
 
 #include "python/bindings/rooms.h"
+#include "treadle/core/version.h"
 
 NB_MODULE(_core, m) {
   using namespace treadle::python;
   m.doc() = "The compiled half of the package treadle.";
+  m.attr("_version") = treadle::version();
   bind_errors(m);
   bind_dtypes(m);
   bind_tensor(m);

@@ -17,4 +17,5 @@ from treadle._modes import enable_grad, no_grad
 from treadle._compile import compile
 from treadle import nn
 
+__version__ = _core._version
 __all__ = [*adopt(__name__, _core), "compile", "enable_grad", "from_numpy", "nn", "no_grad", "tensor"]
