@@ -15,7 +15,7 @@ from treadle._names import adopt
 from treadle._arrays import from_numpy, tensor
 from treadle._modes import enable_grad, no_grad
 from treadle._compile import compile
-from treadle import nn
+from treadle import autograd, nn
 
 __version__ = _core._version
-__all__ = [*adopt(__name__, _core), "compile", "enable_grad", "from_numpy", "nn", "no_grad", "tensor"]
+__all__ = [*adopt(__name__, _core), "autograd", "compile", "enable_grad", "from_numpy", "nn", "no_grad", "tensor"]
