@@ -33,7 +33,7 @@ struct OperandArgument {
   Operand operand() const { return tensor ? Operand(*tensor) : Operand(number); }
 };
 
-/// An int, or a sequence of ints.
+/// An int, or a sequence of ints; none for None, where the argument may be None.
 struct DimsArgument {
   Dims value;
 };

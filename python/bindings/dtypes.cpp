@@ -41,6 +41,37 @@ bool has_name(std::string_view name, DType& found) {
   return false;
 }
 
+/// A number is weaker than a tensor of rank 0, and that than another tensor.
+TypedOperand typed(nb::handle operand) {
+  if (nb::isinstance<Tensor>(operand)) {
+    const Tensor& x = *nb::inst_ptr<Tensor>(operand);
+    return {x.dtype(), x.rank() == 0 ? OperandKind::rank0 : OperandKind::tensor};
+  }
+  DType dtype;
+  if (PyBool_Check(operand.ptr())) return {DType::boolean, OperandKind::number};
+  if (PyFloat_Check(operand.ptr())) return {DType::f32, OperandKind::number};
+  if (PyLong_Check(operand.ptr())) return {DType::i64, OperandKind::number};
+  if (read_dtype(operand, dtype)) return {dtype, OperandKind::tensor};
+  Scalar number = 0;
+  if (!read_scalar(operand, number))
+    throw nb::type_error("result_type: tensors, dtypes and numbers are expected");
+  return {PyIndex_Check(operand.ptr()) ? DType::i64 : DType::f32, OperandKind::number};
+}
+
+DType result_type_of(const nb::args& operands) {
+  if (operands.size() == 0) throw nb::type_error("result_type: an operand is expected");
+  // bool is the weakest of each kind, so it stands where there is none.
+  TypedOperand of_kind[] = {{DType::boolean, OperandKind::number},
+                            {DType::boolean, OperandKind::rank0},
+                            {DType::boolean, OperandKind::tensor}};
+  for (nb::handle operand : operands) {
+    const TypedOperand next = typed(operand);
+    DType& dtype = of_kind[int(next.kind)].dtype;
+    dtype = promote(dtype, next.dtype);
+  }
+  return result_type({of_kind[0], of_kind[1], of_kind[2]});
+}
+
 }  // namespace
 
 nb::object dtype_object(DType dtype) noexcept { return nb::borrow(objects[int(dtype)]); }
@@ -83,10 +114,8 @@ void bind_dtypes(nb::module_& m) {
              DType dtype;
              return read_dtype(other, dtype) && dtype == self.dtype;
            })
-      .def("__reduce__", [](const DTypeName& self) {
-        return nb::make_tuple(nb::module_::import_("treadle").attr("dtype"),
-                              nb::make_tuple(numpy_name(self.dtype)));
-      });
+      // The name in the module treadle, where pickle finds the same object again.
+      .def("__reduce__", [](const DTypeName& self) { return numpy_name(self.dtype); });
   for (DType dtype : kAllDTypes) {
     nb::object object = nb::cast(DTypeName{dtype});
     objects[int(dtype)] = object.ptr();
@@ -98,6 +127,10 @@ void bind_dtypes(nb::module_& m) {
   m.def(
       "promote_types", [](DType a, DType b) { return promote(a, b); }, nb::arg("a"), nb::arg("b"),
       "What operands of two dtypes are computed in.");
+  m.def("result_type", result_type_of, nb::arg("operands"),
+        "What tensors, dtypes and numbers are computed in together, as in PyTorch: a number counts only "
+        "where its "
+        "category (bool, integer, floating) is higher, and a tensor of rank 0 less than others.");
 }
 
 }  // namespace treadle::python

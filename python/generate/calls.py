@@ -29,7 +29,7 @@ KINDS = {
     "Generator&": ("Generator* {name}", "{name} ? *{name} : default_generator()"),
 }
 # What Python's users call what C++ calls otherwise.
-PYTHON_NAMES = {"kernel": "kernel_size", "epsilon": "eps"}
+PYTHON_NAMES = {"kernel": "kernel_size", "epsilon": "eps", "keep_axes": "keepdims", "keep_axis": "keepdims"}
 
 
 class Unknown(Exception):
@@ -46,8 +46,13 @@ class Parameter:
     comment: str = ""
 
     @property
+    def reduced_axes(self):
+        """Axes that a function may be told, of all that there are: None and one int will do."""
+        return self.name == "axes" and self.type == "const Dims&" and self.default == "{}"
+
+    @property
     def python_name(self):
-        return PYTHON_NAMES.get(self.name, self.name)
+        return "axis" if self.reduced_axes else PYTHON_NAMES.get(self.name, self.name)
 
     @property
     def optional_tensor(self):
@@ -73,6 +78,8 @@ class Parameter:
             return f"{text}.none() = nb::none()"
         if not self.default:
             return text
+        if self.reduced_axes:
+            return f"{text}.none() = nb::none()"
         if self.type in ("const Shape&", "const Dims&"):
             return f"{text} = DimsArgument{{}}"
         if self.type == "Pair":

@@ -12,10 +12,11 @@
 from treadle import _core
 from treadle._core import *  # noqa: F403
 from treadle._names import adopt
-from treadle._arrays import from_numpy, tensor
+from treadle import _tensors
+from treadle._tensors import *  # noqa: F403
 from treadle._modes import enable_grad, no_grad
 from treadle._compile import compile
 from treadle import autograd, nn
 
 __version__ = _core._version
-__all__ = [*adopt(__name__, _core), "autograd", "compile", "enable_grad", "from_numpy", "nn", "no_grad", "tensor"]
+__all__ = [*adopt(__name__, _core), *_tensors.__all__, "autograd", "compile", "enable_grad", "nn", "no_grad"]

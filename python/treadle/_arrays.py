@@ -1,42 +1,60 @@
-"""Tensors from NumPy and Python, indexing by arrays, and how tensors are printed."""
-
-import numpy as np
+"""Tensors from NumPy, Python and other libraries, and the other way; copies and pickles."""
 
 from treadle import _core
 from treadle._core import Tensor
 
+TYPE_CHECKING = False  # as of typing, whose import takes longer than all of this
+if TYPE_CHECKING:
+    import numpy as np
 
-def _dtype_of(array: np.ndarray) -> np.ndarray:
-    """The array in a dtype that tensors have: Python's floats become f32."""
-    return array
 
-
-def from_numpy(array: np.ndarray) -> Tensor:
+def from_numpy(array: "np.ndarray") -> Tensor:
     """A tensor over the array's memory: no copy, writes show in both. The array stays alive as long as the tensor.
 
     Raises TypeError for what is no array, ValueError for negative steps and for arrays that cannot be written.
     """
+    import numpy as np
+
     if not isinstance(array, np.ndarray):
         raise TypeError(f"from_numpy: {type(array).__name__} is not a NumPy array")
     if not array.flags.writeable:
-        raise ValueError("from_numpy: the array is read-only; treadle.tensor() copies it")
-    return _core.from_array(array)
+        raise _core.ValueError("from_numpy: the array is read-only; treadle.tensor() copies it")
+    return _core.from_array(_native(array))
+
+
+def from_dlpack(x, /, *, device=None, copy=None) -> Tensor:
+    """A tensor over the memory of what has __dlpack__ (PyTorch, NumPy, JAX, CuPy): no copy unless `copy` is True.
+
+    device: where the tensor is to lie; None means where x lies. Raises BufferError where copy=False and a copy is needed,
+    TypeError for what has no __dlpack__, ValueError for memory that is read-only.
+    """
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__")
+    try:
+        result = _core.from_array(x)
+    except RuntimeError as error:
+        if isinstance(error, _core.Error):
+            raise
+        raise _core.ValueError(f"from_dlpack: {type(x).__name__} gives no memory that may be written") from error
+    if copy and (device is None or device == result.device):
+        return _core.clone(result)
+    if device is not None and result.device != device:
+        if copy is False:
+            raise BufferError(f"from_dlpack: from {result.device} to {device} only with a copy")
+        return result.to(device)
+    return result
 
 
 def tensor(data, dtype=None, device="cpu", requires_grad=False) -> Tensor:
     """A new tensor with a copy of `data`: numbers, nested sequences, arrays or a tensor.
 
     Python's floats become float32, ints int64 and bools bool unless `dtype` says otherwise; arrays keep their dtype.
+    Raises TypeError for what does not hold numbers, ValueError for rows of different lengths.
     """
     if isinstance(data, Tensor):
         result = data.detach().clone()
     else:
-        array = np.asarray(data)
-        if dtype is None and array.dtype == np.float64 and not hasattr(data, "dtype") and not _holds_arrays(data):
-            array = array.astype(np.float32)
-        if array.dtype == object:
-            raise TypeError(f"tensor: {type(data).__name__} does not hold numbers in rows of one length")
-        result = _core.from_array(np.array(array, order="C", copy=True))
+        result = _core.from_array(_copied(data, dtype))
     if dtype is not None:
         result = result.to(_core.dtype(dtype))
     if device != "cpu":
@@ -46,6 +64,65 @@ def tensor(data, dtype=None, device="cpu", requires_grad=False) -> Tensor:
     return result
 
 
+def asarray(data, dtype=None, device=None, copy=None) -> Tensor:
+    """A tensor of `data`, over its memory where it can be: of tensors, writable arrays and what has __dlpack__.
+
+    copy: True always copies; False raises ValueError where a copy is needed. Otherwise as tensor().
+    """
+    if copy or not _is_array(data):
+        if copy is False:
+            raise _core.ValueError(f"asarray: {type(data).__name__} becomes a tensor only by a copy")
+        return tensor(data, dtype=dtype, device=device or "cpu")
+    shared = data if isinstance(data, Tensor) else _shared(data)
+    if shared is None:
+        if copy is False:
+            raise _core.ValueError(f"asarray: a tensor cannot lie over the memory of this {type(data).__name__}: copy it")
+        return tensor(data, dtype=dtype, device=device or "cpu")
+    result = shared.to(*([] if dtype is None else [_core.dtype(dtype)]), *([] if device is None else [device]))
+    if copy is False and not result.same_as(shared):
+        raise _core.ValueError(f"asarray: from {shared.dtype.name} on {shared.device} only by a copy")
+    return result
+
+
+def _is_array(data) -> bool:
+    return hasattr(data, "__dlpack__") or hasattr(data, "__array_interface__")
+
+
+def _shared(data) -> Tensor | None:
+    """A tensor over the memory of an array, where one can lie there."""
+    import numpy as np
+
+    if not isinstance(data, np.ndarray):
+        return from_dlpack(data) if hasattr(data, "__dlpack__") else None
+    flags = data.flags
+    if data.dtype.byteorder == ">" or not (flags.writeable and flags.aligned) or any(step < 0 for step in data.strides):
+        return None
+    return _core.from_array(data)
+
+
+def _native(array: "np.ndarray") -> "np.ndarray":
+    if array.dtype.byteorder == ">":
+        raise _core.DTypeError(f"from_numpy: {array.dtype} has the other byte order; treadle.tensor() copies it")
+    return array
+
+
+def _copied(data, dtype) -> "np.ndarray":
+    """A row-major copy in a dtype that tensors have. Python's floats become float32."""
+    import numpy as np
+
+    try:
+        array = np.array(data, order="C")
+    except ValueError as error:
+        raise _core.ValueError(f"tensor: {type(data).__name__} does not hold numbers in rows of one length") from error
+    if array.dtype == object or array.dtype.kind in "USVmM":
+        raise TypeError(f"tensor: {type(data).__name__} does not hold numbers")
+    if array.dtype == np.float64 and dtype is None and not hasattr(data, "dtype") and not _holds_arrays(data):
+        array = array.astype(np.float32)
+    elif array.dtype == np.float64 and array.size == 0 and not hasattr(data, "dtype"):
+        array = array.astype(np.float32)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
 def _holds_arrays(data) -> bool:
     """Whether a nested sequence ends in NumPy's numbers or arrays, whose dtype counts."""
     while isinstance(data, (list, tuple)) and data:
@@ -53,82 +130,65 @@ def _holds_arrays(data) -> bool:
     return hasattr(data, "dtype")
 
 
-def _plain(key):
-    """An index as NumPy takes it: tensors as their elements."""
-    if isinstance(key, tuple):
-        return tuple(_plain(entry) for entry in key)
-    if isinstance(key, Tensor):
-        return key.detach().to("cpu").numpy()
-    return key
-
-
-def _getitem(self: Tensor, key) -> Tensor:
-    view = self._basic_view(key)
-    if view is not None:
-        return view
-    # The places that NumPy would take, as one selection, which has a gradient.
-    places = np.arange(self.size).reshape(self.shape)[_plain(key)]
-    indices = _core.from_array(np.ascontiguousarray(places).reshape(-1).astype(np.int64)).to(self.device)
-    return _core.index_select(self.reshape(-1), 0, indices).reshape(places.shape)
-
-
-def _setitem(self: Tensor, key, value) -> None:
-    if self.requires_grad and _core.is_grad_enabled():
-        raise _core.AutogradError("a tensor that requires a gradient is written in place under treadle.no_grad() only")
-    if isinstance(value, Tensor):
-        value = value.detach().to("cpu").numpy()
-    if self.device == "cpu":
-        self.detach().numpy()[_plain(key)] = value
-        self._wrote()
-        return
-    elements = self.detach().to("cpu")
-    elements.numpy()[_plain(key)] = value
-    self.copy_(elements.to(self.device))
-
-
 def _array(self: Tensor, dtype=None, copy=None):
-    array = self.detach().to("cpu").numpy()
+    """For numpy.asarray(): over the same memory where that is on the cpu and the dtype the same; bfloat16 as float32."""
+    if copy is False and (self.device.startswith("cuda") or self.dtype == _core.bfloat16):
+        raise _core.ValueError(f"a NumPy array of a {self.dtype.name} tensor on {self.device} is a copy")
+    x = self.detach().to("cpu")
+    array = (x.to(_core.float32) if x.dtype == _core.bfloat16 else x).numpy()
     if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise _core.ValueError(f"a NumPy array of {dtype} of a {self.dtype.name} tensor is a copy")
         return array.astype(dtype)
     return array.copy() if copy else array
 
 
-def _repr(self: Tensor) -> str:
-    values = self.detach().to("cpu")
-    shown = values.to(_core.float32) if values.dtype == _core.bfloat16 else values
-    text = np.array2string(shown.numpy(), separator=", ", prefix="tensor(")
-    notes = []
-    if self.size == 0 and self.shape != (0,):
-        notes.append(f"shape={self.shape}")
-    if self.dtype not in (_core.float32, _core.int64, _core.bool):
-        notes.append(f"dtype={self.dtype.name}")
-    if self.device != "cpu":
-        notes.append(f"device='{self.device}'")
-    if self.requires_grad:
-        notes.append("requires_grad=True")
-    return ", ".join([f"tensor({text}", *notes]) + ")"
+def _from_bytes(data: bytes, dtype: str, shape: tuple, device: str, requires_grad: bool) -> Tensor:
+    """What a pickle holds, as a tensor."""
+    import numpy as np
 
-
-def _iter(self: Tensor):
-    return (self[i] for i in range(len(self)))
-
-
-def _from_parts(array, device, requires_grad):
-    return tensor(array, device=device, requires_grad=requires_grad)
+    kept = _core.dtype(dtype)
+    bits = np.frombuffer(bytearray(data), np.int16 if kept == _core.bfloat16 else dtype).reshape(shape)
+    x = _core.from_array(bits)
+    if kept == _core.bfloat16:
+        x = _core._reinterpreted(x, kept)
+    x = x.to(device)
+    if requires_grad:
+        x.requires_grad = True
+    return x
 
 
 def _reduce(self: Tensor):
-    if self.dtype == _core.bfloat16:
-        raise TypeError("pickle: NumPy has no bfloat16; convert with .to(treadle.float32) first")
-    return _from_parts, (self.detach().to("cpu").numpy().copy(), self.device, self.requires_grad)
+    if self.requires_grad and not self.is_leaf:
+        raise _core.AutogradError("only leaves are pickled and copied deeply: detach() the tensor first")
+    x = _core.contiguous(self.detach().to("cpu"))
+    if x.dtype == _core.bfloat16:
+        x = _core._reinterpreted(x, _core.int16)
+    return _from_bytes, (x.numpy().tobytes(), self.dtype.name, self.shape, self.device, self.requires_grad)
 
 
-Tensor.__getitem__ = _getitem
-Tensor.__setitem__ = _setitem
+def _deepcopy(self: Tensor, memo: dict) -> Tensor:
+    """A leaf of its own with a copy of the elements, and of the gradient."""
+    if self.requires_grad and not self.is_leaf:
+        raise _core.AutogradError("only leaves are pickled and copied deeply: detach() the tensor first")
+    with _core.NoGrad():
+        copy = _core.clone(self.detach())
+        if self.requires_grad:
+            copy.requires_grad = True
+        if self.grad is not None:
+            copy.grad = _core.clone(self.grad)
+    memo[id(self)] = copy
+    return copy
+
+
+def _tolist(self: Tensor):
+    """The elements as nested lists of Python numbers."""
+    return _array(self).tolist()
+
+
 Tensor.__array__ = _array
-Tensor.__repr__ = _repr
-Tensor.__iter__ = _iter
 Tensor.__reduce__ = _reduce
+Tensor.__copy__ = lambda self: Tensor(self)  # one more name
+Tensor.__deepcopy__ = _deepcopy
 Tensor.__array_ufunc__ = None  # NumPy leaves operators with a tensor to the tensor
-Tensor.tolist = lambda self: self.detach().to("cpu").numpy().tolist()
-Tensor.tolist.__doc__ = "The elements as nested lists of Python numbers."
+Tensor.tolist = _tolist

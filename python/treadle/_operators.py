@@ -1,0 +1,201 @@
+"""The operators of tensors that no op of the library is: whole division, bits, updates in place."""
+
+from treadle import _core, _formula
+from treadle._core import Tensor
+
+_NUMBERS = (bool, int, float)
+
+
+def _is_operand(value) -> bool:
+    return isinstance(value, (Tensor, *_NUMBERS)) or _is_numpy_number(value)
+
+
+def _is_numpy_number(value) -> bool:
+    return hasattr(value, "dtype") and getattr(value, "shape", None) == () and hasattr(value, "item") and not isinstance(value, Tensor)
+
+
+def _category(dtype) -> int:
+    return 0 if dtype == _core.bool else 2 if dtype.is_floating_point else 1
+
+
+# --- whole division ---
+
+
+def floor_divide(a, b) -> Tensor:
+    """The largest whole number up to a / b, with Python's sign; broadcast. Its gradient is zero.
+
+    Raises ZeroDivisionError for integers divided by zero.
+    """
+    return _formula.computed("floor_divide", _whole_division("floor_divide"), [a, b], lambda dy, a, b: (None, None), integers=True)
+
+
+def remainder(a, b) -> Tensor:
+    """a - b·⌊a/b⌋, of b's sign; broadcast. Raises ZeroDivisionError for integers divided by zero."""
+
+    def gradient(dy, a, b):
+        return dy, -dy * floor_divide(a, b)
+
+    return _formula.computed("remainder", _whole_division("remainder"), [a, b], gradient, integers=True)
+
+
+def _whole_division(name: str):
+    def compute(a, b):
+        import numpy as np
+
+        if a.dtype.kind in "iu" and np.any(b == 0):
+            raise ZeroDivisionError(f"{name}: integers divided by zero")
+        with np.errstate(all="ignore"):
+            return getattr(np, name)(a, b)
+
+    return compute
+
+
+# --- bits ---
+
+
+def _bitwise(name: str, of_bools):
+    def compute(a, b):
+        import numpy as np
+
+        return getattr(np, name)(a, b)
+
+    def function(a, b) -> Tensor:
+        a, b = _formula.promoted(name, a, b)
+        if a.dtype.is_floating_point:
+            raise _core.DTypeError(f"{name}: integers or bools are expected, not {a.dtype.name}")
+        if of_bools and a.dtype == _core.bool:
+            return of_bools(a, b)
+        return _formula.computed(name, compute, [a, b], None)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+bitwise_and = _bitwise("bitwise_and", _core.mul)
+bitwise_or = _bitwise("bitwise_or", _core.maximum)
+bitwise_xor = _bitwise("bitwise_xor", _core.not_equal)
+bitwise_and.__doc__ = "a & b of integers, bit by bit, and of bools; broadcast."
+bitwise_or.__doc__ = "a | b of integers, bit by bit, and of bools; broadcast."
+bitwise_xor.__doc__ = "a ^ b of integers, bit by bit, and of bools; broadcast."
+
+
+def _shift(name: str, ufunc: str):
+    def compute(a, b):
+        import numpy as np
+
+        if np.any(b < 0):
+            raise _core.ValueError(f"{name}: a shift by a negative number of bits")
+        return getattr(np, ufunc)(a, b)
+
+    def function(a, b) -> Tensor:
+        a, b = _formula.promoted(name, a, b)
+        if _category(a.dtype) != 1:
+            raise _core.DTypeError(f"{name}: integers are expected, not {a.dtype.name}")
+        return _formula.computed(name, compute, [a, b], None)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+bitwise_left_shift = _shift("bitwise_left_shift", "left_shift")
+bitwise_right_shift = _shift("bitwise_right_shift", "right_shift")
+bitwise_left_shift.__doc__ = "a·2^b of integers, wrapping; broadcast."
+bitwise_right_shift.__doc__ = "⌊a / 2^b⌋ of integers; broadcast."
+
+
+def bitwise_invert(a: Tensor) -> Tensor:
+    """~a of integers, bit by bit; not a of bools."""
+    if a.dtype.is_floating_point:
+        raise _core.DTypeError(f"bitwise_invert: integers or bools are expected, not {a.dtype.name}")
+    return _core.equal(a, False) if a.dtype == _core.bool else -1 - a if a.dtype != _core.uint8 else 255 - a
+
+
+# --- in place ---
+
+
+def require_in_place(x: Tensor) -> None:
+    """Raises AutogradError for a leaf that requires a gradient, in a thread that records gradients."""
+    if x.requires_grad and x.is_leaf and _core.is_grad_enabled():
+        raise _core.AutogradError("a leaf that requires a gradient is written in place under treadle.no_grad() only")
+
+
+def update(x: Tensor, make) -> None:
+    """Gives x, under all its names, the value of make(), in x's dtype. Where that has a gradient, x is its place in the graph.
+
+    Raises AutogradError where others read the memory of x then: what they read would change, and their gradients not.
+    """
+    shared = x._is_shared()
+    result = make()
+    if not result.requires_grad:
+        x.copy_(result)
+    elif shared:
+        raise _core.AutogradError(
+            "an update in place with gradients, of a tensor whose memory others read (views, arrays, gradients to come): "
+            "make a new one, as in x = x + y"
+        )
+    else:
+        x._become(result)
+
+
+def _in_place(operator):
+    """x op= value: the value of op, in x's dtype."""
+
+    def assigned(x: Tensor, value):
+        if not _is_operand(value):
+            return NotImplemented
+        require_in_place(x)
+
+        def make():
+            result = operator(x, value)
+            if result.shape != x.shape:
+                raise _core.ShapeError(f"an update in place gives shape {result.shape}, the tensor has {x.shape}")
+            if _category(result.dtype) > _category(x.dtype):
+                raise _core.DTypeError(f"an update in place gives {result.dtype.name}, the tensor holds {x.dtype.name}")
+            return result.to(x.dtype)
+
+        update(x, make)
+        return x
+
+    return assigned
+
+
+# --- the operators themselves ---
+
+
+def _operator(function):
+    def forward(self, other):
+        return function(self, other) if _is_operand(other) else NotImplemented
+
+    def reflected(self, other):
+        return function(other, self) if _is_operand(other) else NotImplemented
+
+    return forward, reflected
+
+
+for _name, _function in {
+    "floordiv": floor_divide,
+    "mod": remainder,
+    "and": bitwise_and,
+    "or": bitwise_or,
+    "xor": bitwise_xor,
+    "lshift": bitwise_left_shift,
+    "rshift": bitwise_right_shift,
+    "divmod": lambda a, b: (floor_divide(a, b), remainder(a, b)),
+}.items():
+    _forward, _reflected = _operator(_function)
+    setattr(Tensor, f"__{_name}__", _forward)
+    setattr(Tensor, f"__r{_name}__", _reflected)
+    if _name != "divmod":
+        setattr(Tensor, f"__i{_name}__", _in_place(_function))
+
+for _name, _function in {
+    "add": _core.add,
+    "sub": _core.sub,
+    "mul": _core.mul,
+    "truediv": _core.div,
+    "pow": _core.pow,
+    "matmul": _core.matmul,
+}.items():
+    setattr(Tensor, f"__i{_name}__", _in_place(_function))
+
+Tensor.__invert__ = bitwise_invert
