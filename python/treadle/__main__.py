@@ -4,10 +4,12 @@ import os
 import pathlib
 import sys
 
+from treadle import _core
+
 
 def program() -> pathlib.Path:
-    """Where the program lies: in the package, or in the build folder that the package was made in."""
-    package = pathlib.Path(__file__).parent
+    """Where the program lies: beside the compiled half of the package, or in the build folder that it was made in."""
+    package = pathlib.Path(_core.__file__).parent
     for candidate in (package / "bin" / "treadle", package.parent.parent / "treadle"):
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return candidate
