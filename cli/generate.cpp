@@ -2,12 +2,12 @@
 
 #include "cli/command.h"
 #include "cli/interruption.h"
-#include "cli/model_source.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "treadle/core/error.h"
 #include "treadle/data/text.h"
 #include "treadle/train/language/text_generator.h"
+#include "treadle/train/load_model.h"
 
 namespace treadle::cli {
 namespace {

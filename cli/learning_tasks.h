@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cli/json.h"
-#include "cli/model_source.h"
 #include "cli/train_options.h"
 #include "treadle/data/dataset.h"
 #include "treadle/train/learning_rate_finder.h"
+#include "treadle/train/load_model.h"
 #include "treadle/train/task_options.h"
 
 namespace treadle::cli {

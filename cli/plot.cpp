@@ -3,10 +3,10 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/learning_tasks.h"
-#include "cli/model_source.h"
 #include "cli/run_plots.h"
 #include "cli/settings_options.h"
 #include "treadle/core/error.h"
+#include "treadle/train/load_model.h"
 #include "treadle/train/run_folder.h"
 
 namespace treadle::cli {

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/learning_tasks.h"
-#include "cli/model_source.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
 #include "treadle/compile/compile.h"
@@ -16,6 +15,7 @@
 #include "treadle/graph/autograd.h"
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/softmax/softmax.h"
+#include "treadle/train/load_model.h"
 
 namespace treadle::cli {
 namespace {

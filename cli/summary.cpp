@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 #include "cli/format.h"
-#include "cli/model_source.h"
 #include "cli/program_summary.h"
 #include "cli/settings_options.h"
 #include "cli/standard_output.h"
@@ -13,6 +12,7 @@
 #include "treadle/graph/op.h"
 #include "treadle/models/model.h"
 #include "treadle/nn/summary.h"
+#include "treadle/train/load_model.h"
 
 namespace treadle::cli {
 namespace {

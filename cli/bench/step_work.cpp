@@ -4,13 +4,13 @@
 
 #include "cli/bench/pooled_density.h"
 #include "cli/learning_tasks.h"
-#include "cli/model_source.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/autocast.h"
 #include "treadle/graph/autograd.h"
 #include "treadle/train/classification/classifier_loss.h"
+#include "treadle/train/load_model.h"
 #include "treadle/train/training_step.h"
 
 namespace treadle::cli {

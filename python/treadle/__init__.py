@@ -16,7 +16,12 @@ from treadle import _tensors
 from treadle._tensors import *  # noqa: F403
 from treadle._modes import enable_grad, no_grad
 from treadle._compile import compile
-from treadle import autograd, nn
+from treadle import autograd, data, lr_scheduler, models, nn, optim, random, train
+from treadle._states import from_torch, load, save, to_torch
+from treadle.random import Generator, manual_seed
 
 __version__ = _core._version
-__all__ = [*adopt(__name__, _core), *_tensors.__all__, "autograd", "compile", "enable_grad", "nn", "no_grad"]
+__all__ = [
+    *adopt(__name__, _core), *_tensors.__all__, "Generator", "autograd", "compile", "data", "enable_grad", "from_torch", "load",
+    "lr_scheduler", "manual_seed", "models", "nn", "no_grad", "optim", "random", "save", "to_torch", "train",
+]

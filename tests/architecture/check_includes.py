@@ -36,7 +36,7 @@ ALLOWED = {
     "data": FOUNDATION | {"formats", "simd"},
     "formats": FOUNDATION,
     "plots": FOUNDATION | {"data", "formats"},
-    "train": NETWORKS | {"compile", "data", "formats", "optim"},
+    "train": NETWORKS | {"compile", "data", "formats", "models", "optim"},
     "distributed": NETWORKS | {"optim", "train"},
     "serve": APPLICATION,
     "cli": APPLICATION | {"serve", "distributed"},

@@ -111,6 +111,17 @@ TEST(BatchSampler, RestoredSamplerContinuesAlike) {
   }
 }
 
+TEST(BatchSampler, KeepsTheOrderWhereItDoesNotShuffle) {
+  BatchSampler sampler(5, 3, 9, false);
+  for (int epoch = 0; epoch < 2; ++epoch)
+    for (const std::vector<int64_t>& expected : {std::vector<int64_t>{0, 1, 2}, {3, 4}}) {
+      const auto batch = sampler.next();
+      EXPECT_EQ(std::vector<int64_t>(batch.begin(), batch.end()), expected);
+    }
+  sampler.restore({3, 3});
+  EXPECT_EQ(sampler.next()[0], 3);
+}
+
 TEST(BatchSampler, RefusesImpossibleValues) {
   expect_error<ValueError>([] { BatchSampler(0, 4, 0); }, {"4 from 0"});
   expect_error<ValueError>([] { BatchSampler(10, 0, 0); }, {"0 from 10"});

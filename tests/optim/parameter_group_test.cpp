@@ -50,6 +50,29 @@ TEST(ParameterGroups, HaveTheirOwnOptionsAndShareOfTheRate) {
   EXPECT_EQ(optimizer.learning_rate(), 0.125);
 }
 
+/// Eager and recorded steps take a factor from when it is set.
+TEST(ParameterGroups, TakeAnotherShareOfTheRate) {
+  for (bool recorded : {false, true}) {
+    const Tensor a = grouped_parameter(), b = grouped_parameter();
+    Optimizer optimizer({{{{"a", a}}, update_by(SgdOptions())}, {{{"b", b}}, update_by(SgdOptions()), 2}},
+                        0.125);
+    auto step = compile([&](const Tensor& x) {
+      for (const Tensor& p : {a, b}) p.set_grad(x * 1);
+      optimizer.step();
+      return x * 1;
+    });
+    const Tensor one = full({1}, 1, DType::f64);
+    for (double factor : {2.0, 4.0, 0.0}) {
+      optimizer.set_rate_factor(1, factor);
+      recorded ? void(step(one)) : optimizer.step();
+    }
+    EXPECT_EQ(first_of(a), 1 - 3 * 0.125) << recorded;
+    EXPECT_EQ(first_of(b), 1 - 6 * 0.125) << recorded;
+    expect_error<ValueError>([&] { optimizer.set_rate_factor(2, 1); }, {"no group 2", "has 2"});
+    expect_error<ValueError>([&] { optimizer.set_rate_factor(0, -1); }, {"factor", "-1"});
+  }
+}
+
 /// The same numbers as two optimizers give.
 TEST(ParameterGroups, MayHaveDifferentRules) {
   const Tensor a = grouped_parameter(), b = grouped_parameter(), x = grouped_parameter(),

@@ -54,6 +54,37 @@ TEST(Evaluate, AllImagesAndALimit) {
   EXPECT_EQ(evaluate(model, data, {}, kCpu, 1 << 20, 1 << 20).accuracy, 1);
 }
 
+/// Rows of logits, with labels.
+class Rows final : public Examples {
+ public:
+  explicit Rows(std::vector<int64_t> labels) : labels_(std::move(labels)) {}
+  int64_t size() const override { return int64_t(labels_.size()); }
+  std::vector<Tensor> batch(std::span<const int64_t> indices) const override {
+    std::vector<float> logits;
+    std::vector<int64_t> labels;
+    for (int64_t index : indices) {
+      for (int64_t k = 0; k < 4; ++k) logits.push_back(k == index % 4 ? 1 : 0);
+      labels.push_back(labels_[size_t(index)]);
+    }
+    const auto count = int64_t(indices.size());
+    return {Tensor::from(logits, {count, 4}), Tensor::from(labels, {count})};
+  }
+
+ private:
+  std::vector<int64_t> labels_;
+};
+
+TEST(Evaluate, CountsAsManyClassesAsThereAre) {
+  ReadsPixels model;
+  Evaluator evaluator(model);
+  const Evaluation found = evaluator(Rows({0, 0, 2}), 0, 2);
+  EXPECT_EQ(found.total, (std::vector<int64_t>{2, 0, 1}));
+  EXPECT_EQ(found.confusion, (ConfusionMatrix{{1, 1, 0}, {0, 0, 0}, {0, 0, 1}}));
+  EXPECT_EQ(evaluator(Rows({0, 1, 1}), 5).total, (std::vector<int64_t>{1, 2, 0, 0, 0}));
+  expect_error<ValueError>([&] { evaluator(Rows({0, 3}), 3); }, {"label 3", "3 classes"});
+  expect_error<ValueError>([&] { evaluator(Rows({0, -1}), 0); }, {"label -1"});
+}
+
 TEST(Evaluate, StoppedBeforeTheFirstImage) {
   ReadsPixels model;
   model.stop.request_stop();

@@ -147,8 +147,8 @@ void require_fit(const PixelNormalization& normalization, int64_t channels) {
   for (float value : mean) require<ValueError>(std::isfinite(value), "the mean {} is not finite", value);
 }
 
-BatchSampler::BatchSampler(int64_t size, int64_t batch_size, uint64_t seed)
-    : size_(size), batch_size_(batch_size), seed_(seed) {
+BatchSampler::BatchSampler(int64_t size, int64_t batch_size, uint64_t seed, bool shuffled)
+    : size_(size), batch_size_(batch_size), seed_(seed), shuffled_(shuffled) {
   require<ValueError>(size > 0 && batch_size > 0, "batches of {} from {} images: both must be positive",
                       batch_size, size);
   order_.resize(size_t(size));
@@ -157,6 +157,7 @@ BatchSampler::BatchSampler(int64_t size, int64_t batch_size, uint64_t seed)
 
 void BatchSampler::shuffle() {
   std::iota(order_.begin(), order_.end(), int64_t(0));
+  if (!shuffled_) return;
   SplitMix64 random(SplitMix64::mix(SplitMix64::mix(seed_) + uint64_t(state_.epoch)));
   for (size_t i = order_.size() - 1; i > 0; --i) std::swap(order_[i], order_[random.below(i + 1)]);
 }

@@ -36,7 +36,7 @@ class SplitMix64 {
 
 /// Endless batches of indices, every index once per epoch. The order of an epoch is a Fisher–Yates shuffle of
 /// 0 … size-1 drawn from SplitMix64(mix(mix(seed) + epoch)): it depends on seed and epoch alone, not on
-/// earlier epochs.
+/// earlier epochs. One that does not shuffle gives 0 … size-1 in each epoch.
 class TREADLE_API BatchSampler {
  public:
   /// Where the sampler stands: `position` indices of `epoch` have been given out.
@@ -47,7 +47,7 @@ class TREADLE_API BatchSampler {
   };
 
   /// Throws ValueError unless size and batch_size are positive.
-  BatchSampler(int64_t size, int64_t batch_size, uint64_t seed);
+  BatchSampler(int64_t size, int64_t batch_size, uint64_t seed, bool shuffled = true);
 
   /// The indices of the next batch, valid until the next call; the last one of an epoch may be shorter. After
   /// it, the next epoch begins. Not for a temporary sampler: the indices lie in the sampler.
@@ -68,6 +68,7 @@ class TREADLE_API BatchSampler {
   int64_t size_;
   int64_t batch_size_;
   uint64_t seed_;
+  bool shuffled_;
   State state_;
   std::vector<int64_t> order_;
 };

@@ -29,6 +29,7 @@ template <class Options>
 struct LabelledOptions {
   const char* label;
   Options options = {};
+  OptimizerClass as_class = {};  ///< of a preset: how Python has it
 };
 
 /// Of all rules with these options.
@@ -53,7 +54,8 @@ namespace rule_declaration {
 template <class Options>
 std::vector<NamedOptions> named(const std::vector<LabelledOptions<Options>>& list) {
   std::vector<NamedOptions> result;
-  for (const auto& [label, options] : list) result.push_back({label, Attributes::of(options)});
+  for (const auto& [label, options, as_class] : list)
+    result.push_back({label, Attributes::of(options), as_class});
   return result;
 }
 
@@ -101,7 +103,7 @@ RuleOp op_of(const RuleDeclaration<typename Rule::Options>& declaration,
           },
       .examples = {},
       .fills = declaration.fills};
-  for (const auto& [label, options] : examples)
+  for (const auto& [label, options, as_class] : examples)
     if (rule.fits(options)) rule.examples.emplace_back(label, options);
   return rule;
 }

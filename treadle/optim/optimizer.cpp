@@ -22,6 +22,12 @@ void check_learning_rate(double value) {
                       "the learning rate is {}; it must be finite and not negative", value);
 }
 
+void check_rate_factor(double value) {
+  require<ValueError>(value >= 0 && std::isfinite(value),
+                      "a group's factor of the learning rate is {}; it must be finite and not negative",
+                      value);
+}
+
 /// Whether an axis steps over less than the axes of smaller strides reach.
 bool shares_elements(const Shape& shape, const Strides& strides) {
   if (shape.numel() == 0 || is_dense(shape, strides)) return false;
@@ -68,10 +74,9 @@ Optimizer::Optimizer(const std::vector<ParameterGroup>& groups, double learning_
 
 void Optimizer::add_group(const ParameterGroup& group) {
   require<ValueError>(group.rule != nullptr, "a group of parameters has no rule");
-  require<ValueError>(group.rate_factor >= 0 && std::isfinite(group.rate_factor),
-                      "a group's factor of the learning rate is {}; it must be finite and not negative",
-                      group.rate_factor);
-  groups_.push_back({group.rule, group.rate_factor});
+  check_rate_factor(group.rate_factor);
+  rules_.push_back(group.rule);
+  numbers_->rate_factors.push_back(group.rate_factor);
   for (const NamedTensor& parameter : group.parameters) add_parameter(parameter);
 }
 
@@ -83,8 +88,8 @@ void Optimizer::add_parameter(const NamedTensor& parameter) {
     require<ValueError>(earlier.name != parameter.name, "two parameters of an optimizer are called '{}'",
                         parameter.name);
   }
-  Parameter added{parameter.name, parameter.tensor, groups_.size() - 1, {}};
-  for (size_t k = 0; k < groups_.back().rule->slots().size(); ++k)
+  Parameter added{parameter.name, parameter.tensor, rules_.size() - 1, {}};
+  for (size_t k = 0; k < rules_.back()->slots().size(); ++k)
     added.kept.push_back(zero_slot(parameter.tensor));
   parameters_.push_back(std::move(added));
 }
@@ -112,6 +117,15 @@ void Optimizer::set_schedule(const Schedule& schedule) {
                           "set_schedule() is called inside a compiled function, and would not be "
                           "called again by its replays; call it outside");
   numbers_->schedule = schedule;
+}
+
+void Optimizer::set_rate_factor(size_t group, double factor) {
+  require<RecordingError>(!recording(),
+                          "set_rate_factor() is called inside a compiled function, and would not be "
+                          "called again by its replays; call it outside");
+  require<ValueError>(group < rules_.size(), "there is no group {}: {} has {}", group, name(), rules_.size());
+  check_rate_factor(factor);
+  numbers_->rate_factors[group] = factor;
 }
 
 double Optimizer::Numbers::begin_step(const std::vector<size_t>& parameters) {
@@ -142,7 +156,7 @@ template <class Use>
 void Optimizer::for_each_kept(Use use) const {
   for (const Parameter& parameter : parameters_)
     for (size_t k = 0; k < parameter.kept.size(); ++k)
-      use(parameter.name + "." + groups_[parameter.group].rule->slots()[k], parameter.kept[k]);
+      use(parameter.name + "." + rules_[parameter.group]->slots()[k], parameter.kept[k]);
 }
 
 /// Added to the batches where none of them is.
@@ -214,9 +228,10 @@ void Optimizer::step_eagerly() {
   size_t done = 0;
   try {
     for (; done < all.size(); ++done) {
-      const Group& group = groups_[all[done].group];
-      group.rule->update({}, {learning_rate() * group.rate_factor, double(all[done].updates + 1)},
-                         all[done].operands);
+      const size_t group = all[done].group;
+      rules_[group]->update({},
+                            {learning_rate() * numbers_->rate_factors[group], double(all[done].updates + 1)},
+                            all[done].operands);
     }
   } catch (...) {
     if (done == 0) numbers_->take_back(before, parameters);
@@ -276,14 +291,14 @@ void Optimizer::record_batches(Recording& recording, const std::vector<Batch>& b
                                const Tensor& proceeds) {
   for (const Batch& batch : batches) {
     const size_t first = batch.parameters[0];
-    const Group& group = groups_[batch.group];
-    auto write = [numbers = numbers_, first, factor = group.rate_factor](double* values) {
-      values[0] = numbers->learning_rate * factor;
+    const UpdateRule& rule = *rules_[batch.group];
+    auto write = [numbers = numbers_, first, group = batch.group](double* values) {
+      values[0] = numbers->learning_rate * numbers->rate_factors[group];
       values[1] = double(numbers->updates[first]);
     };
-    const TakenBack take_back(proceeds, batch.operands, 2 + group.rule->slots().size());
-    group.rule->update(recording.changing_numbers(2, batch.device, write), {.learning_rate = 0, .step = 1},
-                       batch.operands);
+    const TakenBack take_back(proceeds, batch.operands, 2 + rule.slots().size());
+    rule.update(recording.changing_numbers(2, batch.device, write), {.learning_rate = 0, .step = 1},
+                batch.operands);
     take_back();
   }
 }

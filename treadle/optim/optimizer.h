@@ -49,6 +49,9 @@ class TREADLE_API Optimizer {
   void set_learning_rate(double value);
   /// From now on each step takes the rate schedule.at(steps made before it).
   void set_schedule(const Schedule& schedule);
+  /// Of a group, in the order in which groups were given; for the steps to come. Throws ValueError as the
+  /// constructor does, and RecordingError inside a function that is recorded.
+  void set_rate_factor(size_t group, double factor);
   /// Steps made so far.
   int64_t step_count() const { return numbers_->step_count; }
 
@@ -61,10 +64,6 @@ class TREADLE_API Optimizer {
   void load_state(const std::vector<NamedTensor>& state);
 
  private:
-  struct Group {
-    std::shared_ptr<const UpdateRule> rule;
-    double rate_factor;
-  };
   struct Parameter {
     std::string name;
     Tensor tensor;
@@ -86,7 +85,8 @@ class TREADLE_API Optimizer {
     double learning_rate;
     int64_t step_count = 0;
     std::optional<Schedule> schedule = {};
-    Counts updates = {};  ///< of each parameter
+    Counts updates = {};                    ///< of each parameter
+    std::vector<double> rate_factors = {};  ///< of each group
     /// Returns the learning rate before, for taking the step back.
     double begin_step(const std::vector<size_t>& parameters);
     void take_back(double learning_rate_before, const std::vector<size_t>& parameters);
@@ -95,7 +95,7 @@ class TREADLE_API Optimizer {
 
   void add_group(const ParameterGroup& group);
   void add_parameter(const NamedTensor& parameter);
-  std::string name() const { return groups_.empty() ? "an optimizer" : groups_[0].rule->name(); }
+  std::string name() const { return rules_.empty() ? "an optimizer" : rules_[0]->name(); }
   bool keeps() const;
   void check_groups(const std::vector<NamedTensor>& state) const;
   /// Calls use(name of what is kept, the tensor) for all.
@@ -109,7 +109,7 @@ class TREADLE_API Optimizer {
   void record_batches(Recording& recording, const std::vector<Batch>& batches, const Tensor& proceeds);
   Counts& counts_in(const Recording& recording);
 
-  std::vector<Group> groups_;
+  std::vector<std::shared_ptr<const UpdateRule>> rules_;  ///< of each group
   std::vector<Parameter> parameters_;
   std::shared_ptr<Numbers> numbers_;
   /// Updates as they will be where a recording has come to.

@@ -90,12 +90,12 @@ std::vector<ParameterGroup> decay_matrices_only(const std::vector<NamedTensor>& 
   return groups;
 }
 
-namespace {
-
 const std::vector<GroupedRule>& known_grouped_rules() {
   registry();
   return detail::mutable_grouped_rules();
 }
+
+namespace {
 
 /// A rule with the options that the name stands for; null where it is no name of one.
 std::pair<const Rule*, Attributes> find_preset(const std::string& name) {
@@ -106,8 +106,9 @@ std::pair<const Rule*, Attributes> find_preset(const std::string& name) {
 }
 
 /// For the name of a grouped rule; else throws.
-std::vector<ParameterGroup> groups_called(const std::string& name, const std::vector<NamedTensor>& parameters,
-                                          const OptimizerSettings& settings) {
+std::vector<ParameterGroup> grouped_rule_called(const std::string& name,
+                                                const std::vector<NamedTensor>& parameters,
+                                                const OptimizerSettings& settings) {
   for (const GroupedRule& rule : known_grouped_rules())
     if (rule.name == name)
       return rule.groups(parameters, rule.options->make(settings.options), settings.decay_vectors);
@@ -131,14 +132,18 @@ std::shared_ptr<const UpdateRule> update_called(const std::string& name,
   return update_by(*rule, with(*rule->options, options, others));
 }
 
+std::vector<ParameterGroup> groups_called(const std::string& name, std::vector<NamedTensor> parameters,
+                                          const OptimizerSettings& settings) {
+  const auto [rule, preset] = find_preset(name);
+  if (!rule) return grouped_rule_called(name, parameters, settings);
+  const Attributes options = with(*rule->options, preset, settings.options);
+  if (!settings.decay_vectors) return decay_matrices_only(parameters, *rule, options);
+  return {{std::move(parameters), update_by(*rule, options)}};
+}
+
 std::unique_ptr<Optimizer> make_optimizer(const std::string& name, std::vector<NamedTensor> parameters,
                                           double learning_rate, const OptimizerSettings& settings) {
-  const auto [rule, preset] = find_preset(name);
-  if (!rule) return std::make_unique<Optimizer>(groups_called(name, parameters, settings), learning_rate);
-  const Attributes options = with(*rule->options, preset, settings.options);
-  if (settings.decay_vectors)
-    return std::make_unique<RuleOptimizer>(std::move(parameters), learning_rate, *rule, options);
-  return std::make_unique<Optimizer>(decay_matrices_only(parameters, *rule, options), learning_rate);
+  return std::make_unique<Optimizer>(groups_called(name, std::move(parameters), settings), learning_rate);
 }
 
 }  // namespace treadle

@@ -12,10 +12,17 @@
 
 namespace treadle {
 
+/// An optimizer as a class of its own, which Python has under PyTorch's name where both mean the same.
+struct OptimizerClass {
+  std::string name = {};        ///< "AdamW"; empty: it is none
+  double learning_rate = 1e-3;  ///< where none is given; PyTorch's
+};
+
 /// Options with the name by which users ask for them, or the label of a test.
 struct NamedOptions {
   std::string name;
   Attributes options;
+  OptimizerClass as_class = {};  ///< of a preset
 };
 
 /// One of the rules with the same options: which of these it serves, its ops, and what it keeps.
@@ -45,6 +52,10 @@ struct Rule {
 /// Sorted by folder.
 TREADLE_API const std::vector<Rule>& known_rules();
 
+struct GroupedRule;
+/// Sorted by folder.
+TREADLE_API const std::vector<GroupedRule>& known_grouped_rules();
+
 /// Of the options' type.
 TREADLE_API const Rule& rule_of(const std::type_info& options);
 
@@ -56,6 +67,11 @@ template <class Options>
 std::shared_ptr<const UpdateRule> update_by(const Options& options) {
   return update_by(rule_of(typeid(Options)), Attributes::of(options));
 }
+
+/// The groups that make_optimizer() makes of parameters. Throws what it throws.
+TREADLE_API std::vector<ParameterGroup> groups_called(const std::string& name,
+                                                      std::vector<NamedTensor> parameters,
+                                                      const OptimizerSettings& settings = {});
 
 /// By one of the names that rules have for their options, with other values of some. Throws ValueError for
 /// names that there are not.
@@ -93,6 +109,7 @@ class OptimizerWith final : public RuleOptimizer {
 /// A rule that looks at more than single elements, as groups that it makes of a model's parameters.
 struct GroupedRule {
   std::string name;  ///< by which users ask for it
+  OptimizerClass as_class;
   const OptionsSchema* options;
   std::function<std::vector<ParameterGroup>(const std::vector<NamedTensor>& parameters,
                                             const Attributes& options, bool decay_vectors)>

@@ -34,7 +34,7 @@ void register_adagrad() {
       adagrad::Forms(),
       {.name = "Adagrad",
        .check = check,
-       .presets = {{"adagrad"}},
+       .presets = {{"adagrad", {}, {.name = "Adagrad", .learning_rate = 1e-2}}},
        .examples = {{"plain"},
                     {"decay", {.learning_rate_decay = 0.25, .epsilon = 0.01, .weight_decay = 0.25}},
                     {"initial", {.epsilon = 1e-3, .weight_decay = 0.01, .initial_accumulator = 0.5}}},

@@ -115,7 +115,7 @@ std::vector<ParameterGroup> muon_groups(const std::vector<NamedTensor>& paramete
 
 namespace rules {
 
-void register_muon() { declare_grouped_rule<MuonOptions>("muon", muon_groups); }
+void register_muon() { declare_grouped_rule<MuonOptions>("muon", {.name = "Muon"}, muon_groups); }
 
 }  // namespace rules
 }  // namespace treadle

@@ -41,7 +41,7 @@ void register_rmsprop() {
       rmsprop::Forms(),
       {.name = "RmsProp",
        .check = check,
-       .presets = {{"rmsprop"}},
+       .presets = {{"rmsprop", {}, {.name = "RMSprop", .learning_rate = 1e-2}}},
        .examples = {{"plain"},
                     {"decay", {.alpha = 0.7, .epsilon = 0.01, .weight_decay = 0.25}},
                     {"momentum", {.alpha = 0.9, .weight_decay = 0.01, .momentum = 0.75}},

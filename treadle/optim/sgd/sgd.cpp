@@ -37,7 +37,7 @@ void register_sgd() {
   declare_rules<SgdOptions>(
       sgd::Forms(), {.name = "Sgd",
                      .check = check,
-                     .presets = {{"sgd"}, {"momentum", {.momentum = 0.9}}},
+                     .presets = {{"sgd", {}, {.name = "SGD"}}, {"momentum", {.momentum = 0.9}}},
                      .examples = {{"plain"},
                                   {"decay", {.weight_decay = 0.01}},
                                   {"momentum", {.momentum = 0.9}},

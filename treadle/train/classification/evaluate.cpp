@@ -9,6 +9,7 @@
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/loss/cross_entropy.h"
 #include "treadle/ops/reduce/reduce.h"
+#include "treadle/train/classification/plain_images.h"
 #include "treadle/train/evaluation_mode.h"
 
 namespace treadle {
@@ -24,12 +25,23 @@ Batch make_batch(const ImageDataset& dataset, std::span<const int64_t> indices,
 
 namespace {
 
-void count_correct(const Tensor& classes, const Tensor& labels, Evaluation& evaluation) {
+void resize(Evaluation& evaluation, size_t classes) {
+  evaluation.correct.resize(classes);
+  evaluation.total.resize(classes);
+  evaluation.confusion.resize(classes);
+  for (auto& row : evaluation.confusion) row.resize(classes);
+}
+
+/// Where `fixed`, there are no more classes than the evaluation has.
+void count_correct(const Tensor& classes, const Tensor& labels, bool fixed, Evaluation& evaluation) {
   auto predicted = classes.to_vector<int64_t>(), wanted = labels.to_vector<int64_t>();
-  const auto count = int64_t(evaluation.total.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
-    require<ValueError>(wanted[i] < count, "the label {} is none of {} classes", wanted[i], count);
-    require<ValueError>(predicted[i] < count, "the model gives class {}, there are {}", predicted[i], count);
+    const auto count = int64_t(evaluation.total.size());
+    require<ValueError>(wanted[i] >= 0 && (!fixed || wanted[i] < count), "the label {} is none of {} classes",
+                        wanted[i], count);
+    require<ValueError>(!fixed || predicted[i] < count, "the model gives class {}, there are {}",
+                        predicted[i], count);
+    if (!fixed) resize(evaluation, size_t(std::max({wanted[i] + 1, predicted[i] + 1, count})));
     ++evaluation.total[wanted[i]];
     evaluation.correct[wanted[i]] += predicted[i] == wanted[i];
     ++evaluation.confusion[wanted[i]][predicted[i]];
@@ -56,24 +68,27 @@ Evaluator::~Evaluator() = default;
 
 Evaluation Evaluator::operator()(const ImageDataset& dataset, const PixelNormalization& normalization,
                                  Device device, int64_t batch_size, int64_t limit, std::stop_token stop) {
+  const PlainImages images(dataset, normalization, device);
+  return (*this)(images, std::max<int64_t>(int64_t(dataset.classes.size()), 1), batch_size, limit, stop);
+}
+
+Evaluation Evaluator::operator()(const Examples& examples, int64_t classes, int64_t batch_size, int64_t limit,
+                                 std::stop_token stop) {
   require<ValueError>(batch_size > 0, "evaluate: the batch size is {}, it must be positive", batch_size);
   require<ValueError>(limit >= 0, "evaluate: the limit is {}, it cannot be negative", limit);
   NoGrad no_grad;
   EvaluationMode mode(model_);
   Evaluation evaluation;
-  const size_t classes = dataset.classes.size();
-  evaluation.correct.resize(classes);
-  evaluation.total.resize(classes);
-  evaluation.confusion.assign(classes, std::vector<int64_t>(classes));
-  int64_t size = limit > 0 ? std::min(limit, dataset.size()) : dataset.size();
+  resize(evaluation, size_t(classes));
+  int64_t size = limit > 0 ? std::min(limit, examples.size()) : examples.size();
   std::vector<int64_t> indices(size);
   std::iota(indices.begin(), indices.end(), 0);
   for (int64_t begin = 0; begin < size && !stop.stop_requested(); begin += batch_size) {
     int64_t count = std::min(batch_size, size - begin);
-    Batch batch = make_batch(dataset, std::span(indices).subspan(begin, count), normalization, device);
-    auto [loss, classes] = forward_->run(batch.images, batch.labels);
+    const std::vector<Tensor> batch = examples.batch(std::span(indices).subspan(begin, count));
+    auto [loss, answers] = forward_->run(batch[0], batch[1]);
     evaluation.loss += loss.item() * double(count);
-    count_correct(classes, batch.labels, evaluation);
+    count_correct(answers, batch[1], classes > 0, evaluation);
   }
   int64_t correct = std::accumulate(evaluation.correct.begin(), evaluation.correct.end(), int64_t(0));
   int64_t seen = std::accumulate(evaluation.total.begin(), evaluation.total.end(), int64_t(0));

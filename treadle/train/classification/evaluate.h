@@ -9,6 +9,7 @@
 #include "treadle/data/dataset.h"
 #include "treadle/nn/module.h"
 #include "treadle/train/classification/class_metrics.h"
+#include "treadle/train/fit.h"
 
 namespace treadle {
 
@@ -37,6 +38,10 @@ class TREADLE_API Evaluator {
   /// label without a class.
   Evaluation operator()(const ImageDataset& dataset, const PixelNormalization& normalization, Device device,
                         int64_t batch_size = 256, int64_t limit = 0, std::stop_token stop = {});
+  /// The same of other examples, whose batches are the model's input and labels [B] of i64. With 0 classes
+  /// there are as many as labels and answers name.
+  Evaluation operator()(const Examples& examples, int64_t classes, int64_t batch_size = 256,
+                        int64_t limit = 0, std::stop_token stop = {});
 
  private:
   struct Forward;

@@ -1,6 +1,7 @@
 #include "treadle/train/classification/fit_classifier.h"
 
 #include "treadle/train/classification/classifier_loss.h"
+#include "treadle/train/classification/plain_images.h"
 #include "treadle/train/classification/tensors_on.h"
 
 namespace treadle {
@@ -55,17 +56,18 @@ class LabelledImages final : public Examples {
   const ClassifierOptions& options_;
 };
 
-Measure measure_on(const ImageDataset& part, Evaluator& evaluator, const ClassifierOptions& options) {
-  return [&](std::stop_token stop) -> Metrics {
-    Evaluation found = evaluator(part, options.description.normalization, options.device, kEvaluationBatch,
-                                 options.limit_batches * options.batch_size, stop);
+Measure measure_on(const Examples& part, int64_t classes, Evaluator& evaluator,
+                   const ClassifierOptions& options) {
+  return [&, classes](std::stop_token stop) -> Metrics {
+    Evaluation found =
+        evaluator(part, classes, kEvaluationBatch, options.limit_batches * options.batch_size, stop);
     return {{{"loss", found.loss}, {"accuracy", found.accuracy}}, found};
   };
 }
 
 /// What training needs; the model is judged by nothing yet.
 FitTask task_of_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
-                           const LabelledImages& images, const StepOptions& step, double label_smoothing) {
+                           const Examples& images, const StepOptions& step, double label_smoothing) {
   FitTask task{model, optimizer, schedule, images};
   task.step = training_step(optimizer, classifier_loss(model, label_smoothing), step);
   return task;
@@ -84,17 +86,32 @@ LearningRateCurve find_classifier_learning_rate(Module& model, Optimizer& optimi
       search);
 }
 
+std::unique_ptr<Examples> training_images(const ImageDataset& dataset, const ClassifierOptions& options) {
+  return std::make_unique<LabelledImages>(dataset, options);
+}
+
 FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
-                         const DatasetSplits& data, const ClassifierOptions& options) {
+                         const ClassifierParts& parts, const ClassifierOptions& options) {
   Evaluator evaluator(model);
-  LabelledImages images(data.train, options);
   StepOptions step = options.step;
   step.average = options.average, step.scaler = options.scaler;
-  FitTask task = task_of_classifier(model, optimizer, schedule, images, step, options.label_smoothing);
-  if (data.validation.size() > 0) task.validate = measure_on(data.validation, evaluator, options);
-  task.test = measure_on(data.test, evaluator, options);
+  FitTask task = task_of_classifier(model, optimizer, schedule, parts.train, step, options.label_smoothing);
+  if (parts.validation) task.validate = measure_on(*parts.validation, parts.classes, evaluator, options);
+  if (parts.test) task.test = measure_on(*parts.test, parts.classes, evaluator, options);
   task.best_by = "accuracy", task.higher_is_better = true;
   return fit(task, options);
+}
+
+FitResult fit_classifier(Module& model, Optimizer& optimizer, const Schedule& schedule,
+                         const DatasetSplits& data, const ClassifierOptions& options) {
+  const PixelNormalization& normalization = options.description.normalization;
+  const LabelledImages images(data.train, options);
+  const PlainImages validation(data.validation, normalization, options.device);
+  const PlainImages test(data.test, normalization, options.device);
+  return fit_classifier(
+      model, optimizer, schedule,
+      {images, data.validation.size() > 0 ? &validation : nullptr, &test, int64_t(data.test.classes.size())},
+      options);
 }
 
 Evaluation evaluation_of(const Metrics& metrics) {

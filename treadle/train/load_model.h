@@ -1,5 +1,5 @@
-/// A model given by name or by checkpoint file.
-#pragma once
+/// A model out of a checkpoint.
+#pragma once  // public
 
 #include <filesystem>
 #include <memory>
@@ -10,7 +10,7 @@
 #include "treadle/nn/module.h"
 #include "treadle/train/checkpoint.h"
 
-namespace treadle::cli {
+namespace treadle {
 
 struct LoadedModel {
   std::shared_ptr<Module> module;
@@ -20,16 +20,16 @@ struct LoadedModel {
 
 /// Reads a checkpoint (a file, or a run folder: then RunFolder::model_file()) and builds its model. Throws
 /// FormatError when the file does not hold that model.
-LoadedModel load_model(const std::string& path);
+TREADLE_API LoadedModel load_model(const std::string& path);
 
 /// What a checkpoint's model was made for.
-ModelTask task_of(const Checkpoint& checkpoint);
+TREADLE_API ModelTask task_of(const Checkpoint& checkpoint);
 
 /// Throws FormatError naming file and tensor when a weight is NaN or infinite: nothing can be computed with
 /// it.
-void require_finite(const LoadedModel& model);
+TREADLE_API void require_finite(const LoadedModel& model);
 
 /// Throws ShapeError or FormatError unless the model takes the data set's examples and knows its classes.
-void require_fit(const ImageDataset& test, const std::string& data, const Checkpoint& checkpoint);
+TREADLE_API void require_fit(const ImageDataset& test, const std::string& data, const Checkpoint& checkpoint);
 
-}  // namespace treadle::cli
+}  // namespace treadle

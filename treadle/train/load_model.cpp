@@ -1,4 +1,4 @@
-#include "cli/model_source.h"
+#include "treadle/train/load_model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "treadle/core/error.h"
 #include "treadle/train/run_folder.h"
 
-namespace treadle::cli {
+namespace treadle {
 
 namespace {
 
@@ -73,4 +73,4 @@ void require_fit(const ImageDataset& test, const std::string& data, const Checkp
                        checkpoint.classes.size());
 }
 
-}  // namespace treadle::cli
+}  // namespace treadle

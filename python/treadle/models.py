@@ -1,0 +1,177 @@
+"""Models that are known by name, their recipes, and checkpoints, which the program reads and writes, too.
+
+    model = td.models.make("fashion_cnn", seed=0)
+    td.train.fit(model, recipe="fast")
+    td.models.save("cnn.safetensors", model)     # treadle eval cnn.safetensors
+    model = td.models.load("runs/fashion_cnn")   # of `treadle train fashion_cnn`
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import weakref
+
+from treadle import _core
+from treadle._core._checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from treadle._core._nn import Module
+
+Checkpoint.__module__ = __name__
+
+__all__ = [
+    "Checkpoint", "ModelInfo", "about", "info", "known_models", "load", "load_checkpoint", "make", "names", "recipe", "save",
+    "save_checkpoint",
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelInfo:
+    """A model that is known by name."""
+
+    name: str
+    description: str
+    input: tuple
+    """The shape of one example, where no data set says another."""
+    classes: int
+    follows_data: bool
+    """Whether it can be made for any input and number of classes."""
+    task: str
+    """What it learns: "classification", or "language", which character of a text follows."""
+    options: dict
+    """Of the model itself, with their defaults."""
+    recipes: dict
+    """Name → what recipe() gives."""
+
+
+def known_models() -> list[ModelInfo]:
+    """All of them."""
+    return [_info_of(found) for found in _core._models._infos()]
+
+
+def info(name: str) -> ModelInfo:
+    """One of them. Raises ValueError listing the known ones."""
+    return _info_of(_core._models._info(name))
+
+
+def names() -> list[str]:
+    """Their names."""
+    return [found["name"] for found in _core._models._infos()]
+
+
+def _info_of(found: dict) -> ModelInfo:
+    options = {name: default for name, default, _ in found["options"]}
+    recipes = {name: _recipe_of(texts) for name, texts in found["recipes"].items()}
+    kept = {field.name: found[field.name] for field in dataclasses.fields(ModelInfo)}
+    return ModelInfo(**{**kept, "options": options, "recipes": recipes})
+
+
+def recipe(model: str, name: str) -> dict:
+    """The named recipe of a model as keyword arguments of treadle.train.fit(), "data" among them. Raises ValueError listing
+    what there is."""
+    recipes = info(model).recipes
+    if name not in recipes:
+        known = ", ".join(recipes) or "none"
+        raise ValueError(f"{model} has no recipe called '{name}'; there are: {known}")
+    return dict(recipes[name])
+
+
+def _recipe_of(texts: dict[str, str]) -> dict:
+    """What the program has as texts."""
+    from treadle import lr_scheduler
+
+    found = {("lr" if name == "learning_rate" else name): _value(text) for name, text in texts.items()}
+    schedule = found.get("schedule")
+    if schedule:
+        kind = next(one for one in _core._lr_scheduler._kinds() if one["name"] == schedule)
+        own = {name for name, _, _ in kind["options"]} | {"warm_up_steps"}
+        found["schedule"] = lr_scheduler.make(schedule, **{name: found.pop(name) for name in own & found.keys()})
+    return found
+
+
+def _value(text: str):
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+@dataclasses.dataclass
+class About:
+    """What is known of a model beside its weights: what checkpoints say of it."""
+
+    model: str
+    input: tuple = ()
+    classes: list = dataclasses.field(default_factory=list)
+    options: dict = dataclasses.field(default_factory=dict)
+    normalization: tuple = ((), ())
+    dataset: str = ""
+
+
+_known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def about(model: Module) -> About:
+    """What is known of the model: by make(), load() or fit()."""
+    found = _known.get(model)
+    if found is None:
+        found = _known[model] = About(type(model).__name__)
+    return found
+
+
+def make(name: str, seed: int = 0, *, input: tuple | None = None, classes: int | None = None, **options) -> Module:
+    """A fresh model on the cpu, initialised from the seed.
+
+    name: one of names()
+    input: the shape of one example, classes: their number, where the model follows the data; default: see info(name)
+    options: of the model itself, see info(name).options
+
+    Raises ValueError listing what there is for a name or an option, ShapeError for an input that the model does not take.
+    """
+    found = _core._models._info(name)
+    texts = {key: str(value) for key, value in options.items()}
+    model = _core._models._make(name, input, classes, texts, seed)
+    count = found["classes"] if classes is None else classes
+    _known[model] = About(
+        name, tuple(found["input"] if input is None else input), [str(number) for number in range(count)], texts
+    )
+    return model
+
+
+def load(path: str | os.PathLike) -> Module:
+    """The model of a checkpoint, or of a run folder: its best one, else its last. It is in evaluation mode; about(model)
+    says what it was trained on. Raises FileError, FormatError for what is no checkpoint of a known model."""
+    model, checkpoint, _ = _core._checkpoints._load_model(os.fspath(path))
+    _known[model] = About(
+        checkpoint.model, tuple(checkpoint.input), checkpoint.classes, checkpoint.model_options, checkpoint.normalization,
+        checkpoint.dataset,
+    )
+    return model
+
+
+def save(path: str | os.PathLike, model: Module, *, classes: list[str] | None = None) -> None:
+    """Writes the model as a checkpoint, which load() and the program read where the model is a known one. Files of tensors
+    alone are treadle.save()'s. Raises FileError."""
+    save_checkpoint(os.fspath(path), described(model, classes))
+
+
+def described(model: Module, classes: list[str] | None = None) -> Checkpoint:
+    """A checkpoint with the model's weights and what is known of it."""
+    known = about(model)
+    checkpoint = describe(known, Checkpoint())
+    if classes is not None:
+        checkpoint.classes = list(classes)
+    checkpoint.parameters = model.state_dict()
+    return checkpoint
+
+
+def describe(known: About, checkpoint: Checkpoint) -> Checkpoint:
+    """Writes into the checkpoint what is known of a model."""
+    checkpoint.model, checkpoint.model_options = known.model, known.options
+    checkpoint.input, checkpoint.classes = tuple(known.input), list(known.classes)
+    checkpoint.normalization = tuple(list(part) for part in known.normalization)
+    checkpoint.dataset = known.dataset
+    return checkpoint

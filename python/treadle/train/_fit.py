@@ -1,0 +1,296 @@
+"""fit(): training as the library does it, of models, losses, data and callbacks of whoever calls."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Sequence
+
+from treadle import _core, lr_scheduler, models, optim
+from treadle._core._callbacks import Callback, EarlyStopping, FitResult
+from treadle._core._checkpoints import Checkpoint, RunFolder, load_checkpoint
+from treadle._core._data import ImageDataset
+from treadle._core._nn import Module
+from treadle._core._optim import LossScaler, WeightAverage
+from treadle._core._train import LearningRateCurve
+from treadle.data import _loader
+from treadle.data.augment import text_of
+from treadle.random import manual_seed
+from treadle.train._parts import Parts, device_of, examples_of, parts_of
+from treadle.train._progress import Progress
+
+
+def fit(
+    model: Module, data=None, optimizer: optim.Optimizer | str | None = None, *, recipe: str | None = None,
+    loss: Callable | None = None, metrics: dict[str, Callable] | None = None, epochs: int | None = None,
+    batch_size: int | None = None, lr: float | None = None, weight_decay: float | None = None,
+    schedule: lr_scheduler.LRScheduler | str | None = None, validation=None, test=None, seed: int | None = None,
+    augment=None, normalize: bool | None = None, label_smoothing: float | None = None, clip_norm: float | None = None,
+    ema: float | None = None, precision: str | None = None, accumulate: int | None = None, steps: int | None = None,
+    limit_batches: int | None = None, decay_matrices_only: bool | None = None, loader_threads: int | None = None,
+    out: str | os.PathLike | None = None, resume: bool = False, overwrite: bool = False,
+    checkpoint_every: str | int = "300s", early_stop: int = 0, best_by: str = "loss", higher_is_better: bool = False,
+    callbacks: Sequence[Callback] = (), verbose: bool = True,
+) -> FitResult:
+    """Trains the model: compiled steps on shuffled batches, an evaluation after each epoch, checkpoints, and a clean stop.
+
+    model: any Module, of the library or of Python. It learns where it is: model.to("cuda") before
+    data: the name of a data set or a path (see treadle.data.load), DatasetSplits, an ImageDataset, a tuple of arrays
+        (inputs, targets), a Loader, or any object with __len__ and __getitem__
+    optimizer: one, or the name of a rule; default "adam"
+    recipe: the name of one that the model has, see treadle.models.recipe; what is given here goes before
+    loss: a function of prediction and target that gives the mean over the batch; default: the cross-entropy of logits
+    metrics: further functions of that kind, by name, measured on the validation and the test part
+    epochs: passes over the training examples (5); batch_size: examples in a step (32)
+    lr, weight_decay: of an optimizer that is given by name (1e-3, and the rule's own)
+    schedule: of the learning rate, which the optimizer's is the peak of; default "cosine" where the optimizer is given by
+        name, else the rate stays
+    validation: a part that chooses the best epoch, whose weights the model gets, or the share of the training examples to
+        hold out, as 0.1
+    test: a part that chooses nothing; or "last" to test after the last epoch alone
+    seed: of the order of the examples, the augmentations and the share held out (0), and where given of dropout
+    augment, normalize, label_smoothing, loader_threads: of an ImageDataset's training images, see treadle.data.Loader;
+        normalize subtracts the mean of the training pixels and divides by their deviation
+    clip_norm: bound of the norm of all gradients together; ema: share of a moving average of the weights that each step
+        keeps; the model ends with the average; precision: "bf16" or "f16" of products; accumulate: batches whose gradients
+        are added up for one step; steps: end after so many; limit_batches: end each epoch after so many
+    decay_matrices_only: no weight decay for parameters of one axis
+    out: a run folder for checkpoints and figures, which the program reads; resume: go on with the run there, overwrite:
+        replace it; checkpoint_every: so many steps, or seconds as "300s", between saves within an epoch
+    early_stop: end after so many epochs without a better one on the validation part
+    best_by, higher_is_better: the figure that chooses, where loss or metrics are given
+    callbacks: told of the run, see Callback
+    verbose: print progress
+
+    Raises TrainingError when a loss, a figure or a weight is not finite, and what loss, data and callbacks raise. ^C ends
+    the run behind the step with its state saved, and raises KeyboardInterrupt; `resume` goes on.
+    """
+    given = {
+        "data": data, "optimizer": optimizer, "epochs": epochs, "batch_size": batch_size, "lr": lr,
+        "weight_decay": weight_decay, "schedule": schedule, "validation": validation, "test": test, "augment": augment,
+        "normalize": normalize, "label_smoothing": label_smoothing, "clip_norm": clip_norm, "ema": ema,
+        "precision": precision, "accumulate": accumulate, "steps": steps, "limit_batches": limit_batches,
+        "decay_matrices_only": decay_matrices_only, "loader_threads": loader_threads, "seed": seed,
+    }
+    settings = _Settings(model, given, recipe)
+    run = _Run(model, settings, loss)
+    with run.in_folder(out, resume, overwrite):
+        run.options.set_save_every(*_interval(checkpoint_every))
+        progress = Progress("images" if run.of_images else "examples") if verbose else None
+        told = [*([progress] if progress else []), *callbacks]
+        if early_stop:
+            best = ("accuracy", True) if run.is_plain(metrics) else (best_by, higher_is_better)
+            told.append(EarlyStopping(f"validation_{best[0]}", best[1], early_stop))
+        try:
+            return run.fit(metrics, best_by, higher_is_better, told, progress and progress.tick)
+        finally:
+            if progress:
+                progress.clear()
+
+
+def find_learning_rate(
+    model: Module, data, optimizer: optim.Optimizer | str | None = None, *, loss: Callable | None = None,
+    lowest: float = 1e-7, highest: float = 10.0, steps: int = 300, batch_size: int = 32, seed: int = 0, augment=None,
+    normalize: bool = False,
+) -> LearningRateCurve:
+    """Trains for some steps with a rising rate, and suggests one: where the loss falls fastest by the logarithm of the rate.
+    Model and optimizer are as before afterwards. Smith, Cyclical Learning Rates, 2017. Raises ValueError unless
+    0 < lowest < highest and steps is at least 10."""
+    given = {
+        "data": data, "optimizer": optimizer, "lr": lowest, "batch_size": batch_size, "seed": seed, "augment": augment,
+        "normalize": normalize,
+    }
+    run = _Run(model, _Settings(model, given, None), loss)
+    return _core._train._find_rate(
+        model, run.optimizer, examples_of(run.parts.train, run.options.device), loss, run.options, lowest, highest, steps
+    )
+
+
+class _Settings:
+    """What was given, else what the recipe says, else what the loader says, else the default."""
+
+    _DEFAULTS = {
+        "optimizer": "adam", "epochs": 5, "batch_size": 32, "lr": 1e-3, "augment": "", "normalize": False,
+        "label_smoothing": 0.0, "clip_norm": 0.0, "ema": 0.0, "precision": "f32", "accumulate": 1, "steps": 0,
+        "limit_batches": 0, "decay_matrices_only": False,
+    }
+
+    def __init__(self, model: Module, given: dict, recipe: str | None):
+        self._given = {name: value for name, value in given.items() if value is not None}
+        self._recipe = models.recipe(models.about(model).model, recipe) if recipe else {}
+        loader = self.data if isinstance(self.data, _loader.Loader) else None
+        self._of_loader = {
+            name: getattr(loader, of) for name, of in _OF_LOADER.items() if getattr(loader, of, None) is not None
+        }
+
+    def __getattr__(self, name: str):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        for source in (self._given, self._recipe, self.__dict__.get("_of_loader", {}), self._DEFAULTS):
+            if name in source:
+                return source[name]
+        return None
+
+
+_OF_LOADER = {"batch_size": "batch_size", "seed": "seed", "augment": "augment", "loader_threads": "threads"}
+
+
+class _Run:
+    """One call of fit(): everything that the library is given, kept alive until it is done."""
+
+    def __init__(self, model: Module, settings: _Settings, loss: Callable | None):
+        if settings.data is None:
+            raise TypeError("fit() needs data: the name of a data set, a data set, arrays, or a recipe that names one")
+        self.model, self.settings, self.loss = model, settings, loss
+        self.seed = settings.seed or 0
+        if settings.seed is not None:
+            manual_seed(settings.seed)
+        self.test_last = settings.test == "last"
+        self.parts = self._load()
+        self.of_images = isinstance(self.parts.train, ImageDataset) and self.parts.train.is_images
+        self.options = self._options()
+        self.optimizer = self._optimizer()
+
+    def is_plain(self, metrics) -> bool:
+        """Whether it is a classifier without functions of the caller's."""
+        return self.loss is None and not metrics
+
+    def _load(self) -> Parts:
+        test = None if isinstance(self.settings.test, str) else self.settings.test
+        known = models.about(self.model)
+        follows = known.model not in models.names() or models.info(known.model).follows_data
+        return parts_of(self.settings.data, self.settings.validation, test, self.seed, None if follows else known.input)
+
+    def _options(self):
+        s, options = self.settings, _core._train._Options()
+        options.device = device_of(self.model)
+        options.epochs, options.batch_size, options.seed = s.epochs, s.batch_size * s.accumulate, self.seed
+        options.limit_batches, options.steps, options.test_last_only = s.limit_batches, s.steps, self.test_last
+        options.label_smoothing, options.loader_threads = s.label_smoothing, s.loader_threads
+        options.set_augment(text_of(s.augment))
+        options.set_step(s.accumulate, s.clip_norm, s.precision)
+        self._average = WeightAverage(self.model, s.ema) if s.ema > 0 else None
+        self._scaler = LossScaler(device=options.device) if _core.dtype(s.precision) == _core.float16 else None
+        options.description = self._description()
+        if not isinstance(self.parts.train, ImageDataset) and (text_of(s.augment) or s.normalize):
+            raise TypeError("augment and normalize are for the library's data sets: let __getitem__() do both")
+        if self.loss is not None and s.label_smoothing:
+            raise TypeError("label_smoothing is of the cross-entropy, and a loss is given")
+        return options
+
+    def _description(self) -> Checkpoint:
+        known, train = models.about(self.model), self.parts.train
+        if isinstance(train, ImageDataset):
+            known.classes, known.input = train.classes, train.shape
+            known.normalization = self._normalization(train)
+        known.dataset = self.parts.name
+        checkpoint = models.describe(known, Checkpoint())
+        checkpoint.training = self._remembered()
+        return checkpoint
+
+    def _normalization(self, train: ImageDataset) -> tuple:
+        data = self.settings.data
+        if isinstance(data, _loader.Loader) and self.settings._given.get("normalize") is None:
+            return data.normalization
+        return _core._data.measure_normalization(train) if self.settings.normalize else ((), ())
+
+    def _remembered(self) -> dict[str, str]:
+        s = self.settings
+        return {
+            "--epochs": str(s.epochs), "--batch-size": str(s.batch_size), "--seed": str(self.seed),
+            "--normalize": str(s.normalize).lower(), "--steps": str(s.steps), "--limit-batches": str(s.limit_batches),
+            "--data": self.parts.name,
+        }
+
+    def _optimizer(self) -> optim.Optimizer:
+        s = self.settings
+        if not isinstance(s.optimizer, str):
+            return s.optimizer
+        own = {} if s.weight_decay is None else {"weight_decay": s.weight_decay}
+        named = self.model.named_parameters()
+        return optim.make(s.optimizer, named, s.lr, decay_vectors=not s.decay_matrices_only, **own)
+
+    def _schedule(self) -> lr_scheduler.Rates:
+        s = self.settings
+        schedule = s.schedule
+        if schedule is None:
+            schedule = "cosine" if isinstance(s.optimizer, str) else "constant"
+        if isinstance(schedule, str):
+            schedule = lr_scheduler.make(schedule)
+        in_epoch = math.ceil(len(self.parts.train) / (s.batch_size * s.accumulate))
+        if s.limit_batches:
+            in_epoch = min(in_epoch, s.limit_batches)
+        total = in_epoch * s.epochs
+        rate = schedule.base_lr if schedule.optimizer is not None else self.optimizer.learning_rate
+        return schedule._of_run(rate, min(total, s.steps) if s.steps else total, in_epoch)
+
+    @contextlib.contextmanager
+    def in_folder(self, out, resume: bool, overwrite: bool):
+        """While entered, the run has its folder, and has read what to go on from."""
+        self._folder, self._resumed = None, None
+        if out is None:
+            if resume or overwrite:
+                raise ValueError("resume and overwrite need the run folder: out=…")
+        elif resume:
+            self._take_up(os.fspath(out))
+        else:
+            self._take_new(os.fspath(out), overwrite)
+        try:
+            yield
+        finally:
+            if self._folder is not None:
+                self._folder.close()
+
+    def _take_up(self, out: str) -> None:
+        last = os.path.join(out, "last.safetensors")
+        if not os.path.exists(last):
+            raise _core.FileError(f"{out} holds no last.safetensors to resume; leave out resume to start a new run")
+        self._folder = RunFolder(out)
+        self._resumed = load_checkpoint(last)
+        name = models.about(self.model).model
+        if self._resumed.model != name:
+            raise ValueError(f"{last} holds the model {self._resumed.model}, not {name}")
+
+    def _take_new(self, out: str, overwrite: bool) -> None:
+        self._folder = RunFolder(out)
+        if not overwrite and RunFolder.holds_run(out):
+            self._folder.close()
+            raise ValueError(f"{out} holds a run already: go on with it by resume, replace it by overwrite, or choose another")
+        self._folder.set_config(self._config())
+
+    def _config(self) -> str:
+        known = models.about(self.model)
+        lines = {"model": known.model, "data": self.parts.name}
+        lines |= {name[2:].replace("-", "_"): text for name, text in self._remembered().items() if name != "--data"}
+        texts = ("model", "data")
+        return "".join(f"{name} = {_toml(text) if name in texts else text}\n" for name, text in lines.items())
+
+    def fit(self, metrics, best_by: str, higher_is_better: bool, callbacks: list, tick) -> FitResult:
+        """The library's fit()."""
+        options, device = self.options, self.options.device
+        options.set_parts(self._average, self._scaler, self._folder, self._resumed)
+        train, validation, test = (examples_of(part, device) for part in (self.parts.train, self.parts.validation, self.parts.test))
+        schedule = self._schedule()
+        if self.is_plain(metrics):
+            classes = len(self.parts.train.classes) if isinstance(self.parts.train, ImageDataset) else 0
+            return _core._train._fit_classes(
+                self.model, self.optimizer, schedule, train, validation, test, classes, options, callbacks, tick
+            )
+        return _core._train._fit_by(
+            self.model, self.optimizer, schedule, train, validation, test, self.loss, list((metrics or {}).items()), best_by,
+            higher_is_better, options, callbacks, tick,
+        )
+
+
+def _interval(text: str | int) -> tuple[int, float]:
+    """Steps and seconds of "300s" or 500."""
+    if isinstance(text, str) and text.endswith("s"):
+        return 0, float(text[:-1])
+    return int(text), 0.0
+
+
+def _toml(text: str) -> str:
+    import json
+
+    return json.dumps(text, ensure_ascii=False)
