@@ -16,7 +16,7 @@ from treadle import _tensors
 from treadle._tensors import *  # noqa: F403
 from treadle._modes import enable_grad, no_grad
 from treadle._compile import compile
-from treadle import autograd, data, lr_scheduler, models, nn, optim, random, train
+from treadle import autograd, nn, random
 from treadle._states import from_torch, load, save, to_torch
 from treadle.random import Generator, manual_seed
 
@@ -25,3 +25,18 @@ __all__ = [
     *adopt(__name__, _core), *_tensors.__all__, "Generator", "autograd", "compile", "data", "enable_grad", "from_torch", "load",
     "lr_scheduler", "manual_seed", "models", "nn", "no_grad", "optim", "random", "save", "to_torch", "train",
 ]
+
+_ON_FIRST_USE = ("data", "lr_scheduler", "models", "optim", "train")
+
+
+def __getattr__(name):
+    """Modules that are imported when they are first used."""
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module 'treadle' has no attribute '{name}'")
+    import importlib
+
+    return importlib.import_module(f"treadle.{name}")
+
+
+def __dir__():
+    return [*globals(), *_ON_FIRST_USE]

@@ -8,9 +8,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import weakref
+from collections.abc import Sequence
 
 from treadle import _core
 from treadle._core._checkpoints import Checkpoint, load_checkpoint, save_checkpoint
@@ -19,50 +19,49 @@ from treadle._core._nn import Module
 Checkpoint.__module__ = __name__
 
 __all__ = [
-    "Checkpoint", "ModelInfo", "about", "info", "known_models", "load", "load_checkpoint", "make", "names", "recipe", "save",
+    "About", "Checkpoint", "ModelInfo", "about", "info", "known_models", "load", "load_checkpoint", "make", "names", "recipe", "save",
     "save_checkpoint",
 ]
 
 
-@dataclasses.dataclass(frozen=True)
 class ModelInfo:
-    """A model that is known by name."""
+    """A model that is known by name.
 
-    name: str
-    description: str
-    input: tuple
-    """The shape of one example, where no data set says another."""
-    classes: int
-    follows_data: bool
-    """Whether it can be made for any input and number of classes."""
-    task: str
-    """What it learns: "classification", or "language", which character of a text follows."""
-    options: dict
-    """Of the model itself, with their defaults."""
-    recipes: dict
-    """Name → what recipe() gives."""
+    name, description: of the model
+    input: the shape of one example, where no data set says another; classes: their number
+    follows_data: whether it can be made for any input and number of classes
+    task: what it learns: "classification", or "language", which character of a text follows
+    options: of the model itself, with their defaults
+    recipes: name → what recipe() gives
+    """
+
+    def __init__(self, found: dict):
+        self.name: str = found["name"]
+        self.description: str = found["description"]
+        self.input: tuple = found["input"]
+        self.classes: int = found["classes"]
+        self.follows_data: bool = found["follows_data"]
+        self.task: str = found["task"]
+        self.options: dict = {name: default for name, default, _ in found["options"]}
+        self.recipes: dict = {name: _recipe_of(texts) for name, texts in found["recipes"].items()}
+
+    def __repr__(self) -> str:
+        return f"ModelInfo({self.name}: {self.description})"
 
 
 def known_models() -> list[ModelInfo]:
     """All of them."""
-    return [_info_of(found) for found in _core._models._infos()]
+    return [ModelInfo(found) for found in _core._models._infos()]
 
 
 def info(name: str) -> ModelInfo:
     """One of them. Raises ValueError listing the known ones."""
-    return _info_of(_core._models._info(name))
+    return ModelInfo(_core._models._info(name))
 
 
 def names() -> list[str]:
     """Their names."""
     return [found["name"] for found in _core._models._infos()]
-
-
-def _info_of(found: dict) -> ModelInfo:
-    options = {name: default for name, default, _ in found["options"]}
-    recipes = {name: _recipe_of(texts) for name, texts in found["recipes"].items()}
-    kept = {field.name: found[field.name] for field in dataclasses.fields(ModelInfo)}
-    return ModelInfo(**{**kept, "options": options, "recipes": recipes})
 
 
 def recipe(model: str, name: str) -> dict:
@@ -99,16 +98,16 @@ def _value(text: str):
     return text
 
 
-@dataclasses.dataclass
 class About:
-    """What is known of a model beside its weights: what checkpoints say of it."""
+    """What is known of a model beside its weights, and what checkpoints say of it: its name, the shape of an example, the
+    names of classes, options of the model, the (mean, deviation) that examples are normalised by, and the data set."""
 
-    model: str
-    input: tuple = ()
-    classes: list = dataclasses.field(default_factory=list)
-    options: dict = dataclasses.field(default_factory=dict)
-    normalization: tuple = ((), ())
-    dataset: str = ""
+    def __init__(
+        self, model: str, input: tuple = (), classes: Sequence[str] = (), options: dict | None = None,
+        normalization: tuple = ((), ()), dataset: str = "",
+    ):
+        self.model, self.input, self.classes, self.options = model, input, list(classes), options or {}
+        self.normalization, self.dataset = normalization, dataset
 
 
 _known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()

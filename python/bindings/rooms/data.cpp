@@ -173,20 +173,21 @@ void bind_known(nb::module_& m) {
       .def_ro("unchecked", &DownloadResult::unchecked, "Of them, those whose contents nothing is known of.");
   m.def(
       "download",
-      [](const std::string& name, const std::filesystem::path& folder, std::vector<std::string> mirrors,
-         int patience) {
+      [](const std::string& name, std::optional<std::filesystem::path> folder,
+         std::vector<std::string> mirrors, int patience) {
         Interruption interruption;
         DownloadResult result;
         {
           nb::gil_scoped_release released;
-          DownloadOptions options{folder, std::move(mirrors), patience, interruption.token()};
+          const DownloadOptions options{folder.value_or(""), std::move(mirrors), patience,
+                                        interruption.token()};
           result = download_dataset(name, options);
         }
         interruption.finish();
         return result;
       },
-      nb::arg("name"), nb::arg("folder") = std::filesystem::path(),
-      nb::arg("mirrors") = std::vector<std::string>(), nb::arg("patience") = DownloadOptions().patience,
+      nb::arg("name"), nb::arg("folder").none() = nb::none(), nb::arg("mirrors") = std::vector<std::string>(),
+      nb::arg("patience") = DownloadOptions().patience,
       "Gets what is missing of a data set from the first mirror that has it, and checks it. A later call "
       "goes "
       "on where this one was interrupted. Raises DatasetAbsent where no mirror gives a file, ValueError for "

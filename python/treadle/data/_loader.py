@@ -39,7 +39,7 @@ class TensorDataset(Dataset):
 
 
 def _core_tensor(values) -> Tensor:
-    from treadle._arrays import tensor
+    from treadle._tensors import tensor
 
     return tensor(values)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 
 from treadle import _core
@@ -12,14 +11,11 @@ from treadle._core._nn import Module
 from treadle.data import _loader, dataset, load
 
 
-@dataclasses.dataclass
 class Parts:
     """The parts of the data; None where there is none."""
 
-    train: object
-    validation: object = None
-    test: object = None
-    name: str = ""
+    def __init__(self, train, validation=None, test=None, name: str = ""):
+        self.train, self.validation, self.test, self.name = train, validation, test, name
 
 
 def device_of(model: Module) -> str:
@@ -46,8 +42,9 @@ def parts_of(data, validation, test, seed: int, size: tuple | None = None) -> Pa
 def _whole(data, seed: int, size: tuple | None) -> Parts:
     if isinstance(data, (str, os.PathLike)):
         channels, *extents = size if size and len(size) == 3 else (0,)
-        splits = load(data, seed=seed, channels=channels, size=tuple(extents) or None)
-        return dataclasses.replace(_whole(splits, seed, None), name=_core._data._lasting_name(os.fspath(data)))
+        parts = _whole(load(data, seed=seed, channels=channels, size=tuple(extents) or None), seed, None)
+        parts.name = _core._data._lasting_name(os.fspath(data))
+        return parts
     if isinstance(data, DatasetSplits):
         return Parts(data.train, data.validation, data.test if len(data.test) else None, data.train.name)
     part = part_of(data)
