@@ -177,7 +177,6 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
             copy.requires_grad = True
         if self.grad is not None:
             copy.grad = _core.clone(self.grad)
-    memo[id(self)] = copy
     return copy
 
 

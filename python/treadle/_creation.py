@@ -103,7 +103,7 @@ def _triangle(x: Tensor, keep, name: str) -> Tensor:
         raise _core.ShapeError(f"{name}: matrices are expected, not shape {x.shape}")
     rows = _core.unsqueeze(_core.arange(0, x.shape[-2], 1, "int64", x.device), 1)
     columns = _core.arange(0, x.shape[-1], 1, "int64", x.device)
-    return _core.where(keep(columns - rows), x, 0)
+    return _core.where(keep(columns - rows), x, False if x.dtype == _core.bool else 0)
 
 
 def tril(x: Tensor, k: int = 0) -> Tensor:

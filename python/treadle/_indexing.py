@@ -210,7 +210,6 @@ def _setitem(self: Tensor, key, value) -> None:
     view = target._basic_view(key)
     if view is not None:
         view.copy_(_fitted(value, view.shape))
-        self._wrote()
     elif self.dtype == _core.bfloat16 or self.device.startswith("cuda"):
         self.copy_(_with_assigned(target, key, value))
     else:

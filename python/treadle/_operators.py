@@ -107,7 +107,7 @@ def bitwise_invert(a: Tensor) -> Tensor:
     """~a of integers, bit by bit; not a of bools."""
     if a.dtype.is_floating_point:
         raise _core.DTypeError(f"bitwise_invert: integers or bools are expected, not {a.dtype.name}")
-    return _core.equal(a, False) if a.dtype == _core.bool else -1 - a if a.dtype != _core.uint8 else 255 - a
+    return _core.equal(a, False) if a.dtype == _core.bool else -1 - a
 
 
 # --- in place ---

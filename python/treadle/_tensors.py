@@ -1,6 +1,6 @@
 """What is of tensors in Python: where they come from, indexing, operators, printing. Importing it completes the class."""
 
-from treadle import _indexing  # noqa: F401  methods of the class
+from treadle import _indexing, _namespace  # noqa: F401  methods of the class
 from treadle._arrays import asarray, from_dlpack, from_numpy, tensor
 from treadle._creation import (
     arange,
