@@ -15,6 +15,8 @@
     y = Exp.apply(x)
 """
 
+import atexit
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -49,8 +51,8 @@ class FunctionContext:
         self._to_save = tensors
 
     @property
-    def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What save_for_backward() was given; in backward() alone."""
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What save_for_backward() was given, tensors and None; in backward() alone."""
         if self._saved is None:
             raise _core.AutogradError(f"{self._function.__name__}: saved tensors are there in backward() alone")
         saved = iter(self._saved)
@@ -97,6 +99,20 @@ class FunctionContext:
                 expected = "a tensor or None" if is_tensor else "None, as the argument is no tensor"
                 raise _core.AutogradError(f"{name}: gradient {i} is a {type(gradient).__name__}, not {expected}")
         return [gradient for gradient, is_tensor in zip(gradients, self._is_tensor) if is_tensor]
+
+
+_contexts: "weakref.WeakSet[FunctionContext]" = weakref.WeakSet()
+
+
+@atexit.register
+def _let_go() -> None:
+    """Empties the contexts that are left when the interpreter ends.
+
+    The collector of cycles does not see that a graph holds a context. It would keep alive for ever a module that has a
+    function's class and a result of it.
+    """
+    for context in list(_contexts):
+        context.__dict__.clear()
 
 
 class Function:
@@ -149,6 +165,7 @@ class Function:
         fixed = [k for k, one in enumerate(tensors) if any(one.same_as(other) for other in ctx._not_differentiable)]
         ctx._not_differentiable = ()
         ctx._results = [isinstance(one, Tensor) for one in results]
+        _contexts.add(ctx)
         operands = [one for one in arguments if isinstance(one, Tensor)]
         connected = iter(_core._connect(ctx, cls.__name__, operands, tensors, ctx._take_saved(), fixed))
         results = [next(connected) if isinstance(one, Tensor) else one for one in results]

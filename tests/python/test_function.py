@@ -1,6 +1,10 @@
 """Functions with a gradient of their own: eager, differentiated twice, compiled, and gone when nobody has them."""
 
 import gc
+import os
+import pathlib
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -454,6 +458,35 @@ def test_a_failed_backward_leaves_nothing():
         Fails.apply(x).backward()
     gc.collect()
     assert Fails.context() is None
+
+
+PROGRAM = """
+import treadle as td
+
+
+class Double(td.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+w = td.tensor([1.5], requires_grad=True)
+y = Double.apply(w)
+step = td.compile(lambda: Double.apply(w).sum().backward())
+step()
+"""
+
+
+def test_nothing_is_left_when_the_program_ends():
+    """nanobind says what is. The module has the class whose contexts its own tensors hold."""
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(td.__file__).parents[1])}
+    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_threads():

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import os
+from typing import overload
 
 from treadle import _core
 from treadle._core._data import DatasetSplits, ImageDataset
 
 
+@overload
+def load(
+    name: str | os.PathLike[str], train: None = None, *, download: bool = False, seed: int = 0,
+    size: int | tuple[int, int] | None = None, channels: int = 0, label_column: str = "",
+) -> DatasetSplits: ...
+@overload
+def load(
+    name: str | os.PathLike[str], train: bool, *, download: bool = False, seed: int = 0,
+    size: int | tuple[int, int] | None = None, channels: int = 0, label_column: str = "",
+) -> ImageDataset: ...
 def load(
     name: str | os.PathLike, train: bool | None = None, *, download: bool = False, seed: int = 0, size: int | tuple | None = None,
     channels: int = 0, label_column: str = "",
