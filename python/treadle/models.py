@@ -76,15 +76,23 @@ def recipe(model: str, name: str) -> dict:
 
 def _recipe_of(texts: dict[str, str]) -> dict:
     """What the program has as texts."""
+    found = {("lr" if name == "learning_rate" else name): _value(text) for name, text in texts.items()}
+    if "schedule" in found:
+        found["schedule"] = _schedule_of(found["schedule"], texts)
+        for name in found["schedule"].options.keys() | {"warm_up_steps"}:
+            found.pop(name, None)
+    return found
+
+
+def _schedule_of(name: str, texts: dict[str, str]):
     from treadle import lr_scheduler
 
-    found = {("lr" if name == "learning_rate" else name): _value(text) for name, text in texts.items()}
-    schedule = found.get("schedule")
-    if schedule:
-        kind = next(one for one in _core._lr_scheduler._kinds() if one["name"] == schedule)
-        own = {name for name, _, _ in kind["options"]} | {"warm_up_steps"}
-        found["schedule"] = lr_scheduler.make(schedule, **{name: found.pop(name) for name in own & found.keys()})
-    return found
+    defaults = lr_scheduler.make(name).options
+    options = {
+        option: [int(part) for part in texts[option].split(",")] if isinstance(default, list) else _value(texts[option])
+        for option, default in defaults.items() if option in texts
+    }
+    return lr_scheduler.make(name, **options, warm_up_steps=int(texts.get("warm_up_steps", 0)))
 
 
 def _value(text: str):

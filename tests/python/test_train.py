@@ -11,6 +11,14 @@ import pytest
 import treadle as td
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """Also where the tests are started in the background, in which shells have ^C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def points(count=120, seed=0):
     """Two classes of points, apart by a line."""
     random = np.random.default_rng(seed)
@@ -334,7 +342,7 @@ def test_runs_are_resumed(tmp_path):
     start = recorder.of("begin_fit")[0]
     assert (start.epochs_done, start.steps_done) == (1, 9) and len(start.earlier) == 1
     assert [one["epoch"] for one in td.train.RunFolder.epochs_in(run)] == [1, 2, 3, 4]
-    assert result.saved and 'model = "Net"' in (run / "config.toml").read_text()
+    assert result.saved and 'model = "Net"\n' in (run / "config.toml").read_text()
     with pytest.raises(ValueError, match="holds a run already"):
         quick(Net(), points(), out=run)
     with pytest.raises(ValueError, match="Net, not Sequential"):
@@ -343,6 +351,50 @@ def test_runs_are_resumed(tmp_path):
         quick(Net(), points(), out=tmp_path / "none", resume=True)
     with pytest.raises(ValueError, match="out="):
         quick(Net(), points(), resume=True)
+
+
+def test_a_run_goes_on_with_what_it_had(tmp_path):
+    run, milestones = tmp_path / "run", td.lr_scheduler.MultiStepSchedule(milestones=[1], gamma=0.5)
+    options = {"batch_size": 30, "lr": 0.1, "optimizer": "sgd", "schedule": milestones, "normalize": True, "seed": 4}
+    whole = td.train.fit(perceptron(), "moons", epochs=3, verbose=False, **options)
+    td.train.fit(perceptron(), "moons", epochs=2, verbose=False, out=run, **options)
+    result = td.train.fit(perceptron(), epochs=3, verbose=False, out=run, resume=True)
+    np.testing.assert_allclose(result.losses, whole.losses[-len(result.losses):], rtol=1e-5)
+    assert result.epochs_done == 3
+    with pytest.raises(ValueError, match="batch_size 20 differs from the run to resume, which has 30"):
+        td.train.fit(perceptron(), batch_size=20, out=run, resume=True)
+    with pytest.raises(td.FormatError, match="not those that the run"):
+        td.train.fit(perceptron(), "xor", out=run, resume=True, verbose=False)
+
+
+def perceptron():
+    return td.models.make("perceptron", input=(2,), classes=2)
+
+
+def run_program(*arguments):
+    from treadle.__main__ import program
+
+    subprocess.run([program(), *map(str, arguments)], check=True, timeout=120, capture_output=True, text=True)
+
+
+def test_the_program_goes_on_with_runs_of_python(tmp_path):
+    whole, run = perceptron(), tmp_path / "run"
+    td.train.fit(whole, "moons", epochs=3, optimizer="momentum", schedule="linear", steps=30, verbose=False)
+    td.train.fit(perceptron(), "moons", epochs=1, optimizer="momentum", schedule="linear", steps=30, verbose=False, out=run)
+    run_program("train", "perceptron", "--resume", "--epochs", 3, "--out", run, "--quiet", "--no-plots")
+    for name, tensor in whole.state_dict().items():
+        np.testing.assert_allclose(td.load(run / "last.safetensors")[name].numpy(), tensor.numpy(), rtol=1e-5, atol=1e-7)
+
+
+def test_python_goes_on_with_runs_of_the_program(tmp_path):
+    run, other = tmp_path / "run", tmp_path / "other"
+    options = ["--optimizer", "adamw", "--schedule", "one-cycle", "--steps", 30, "--batch-size", 40, "--quiet", "--no-plots"]
+    run_program("train", "perceptron", "--data", "moons", "--epochs", 3, "--out", other, *options)
+    run_program("train", "perceptron", "--data", "moons", "--epochs", 1, "--out", run, *options)
+    model = perceptron()
+    td.train.fit(model, epochs=3, out=run, resume=True, verbose=False)
+    for name, tensor in model.state_dict().items():
+        np.testing.assert_allclose(td.load(other / "last.safetensors")[name].numpy(), tensor.detach().numpy(), rtol=1e-5, atol=1e-7)
 
 
 def test_run_folders(tmp_path):
@@ -417,14 +469,14 @@ def test_ctrl_c_ends_a_run_with_its_state(tmp_path):
                 os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        quick(Net(), points(), epochs=10**6, out=run, callbacks=[Started()])
+        quick(Net(), points(), epochs=20_000, out=run, callbacks=[Started()])
     steps = td.models.load_checkpoint(run / "last.safetensors").step
     assert steps > 0 and signal.getsignal(signal.SIGINT) is before
     assert quick(Net(), points(), epochs=1, out=run, resume=True).steps_done >= 6
 
 
 def test_ctrl_c_ends_calls_that_call_nothing_of_python():
-    interrupt(lambda: quick(Net(), points(), epochs=10**6))
+    interrupt(lambda: quick(Net(), points(), epochs=20_000))
     many = td.data.dataset(np.zeros((2_000_000, 2), "f"), np.zeros(2_000_000, "i8"), ["a", "b"])
     interrupt(lambda: [td.train.evaluate(Net(), many, batch_size=8) for _ in range(1000)])
 
@@ -452,7 +504,7 @@ def test_handlers_of_other_signals_run_during_a_run():
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(TimeoutError):
-            quick(Net(), points(), epochs=10**6)
+            quick(Net(), points(), epochs=20_000)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

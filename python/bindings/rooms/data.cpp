@@ -128,7 +128,11 @@ void bind_splits(nb::module_& m) {
           nb::arg("share"), nb::arg("seed") = 0,
           "Moves a share of the training examples, drawn by the seed, to `validation`; returns the parts.")
       .def(
-          "fingerprint", [](const S& self) { return fingerprint(self); },
+          "fingerprint",
+          [](const S& self) {
+            nb::gil_scoped_release released;
+            return fingerprint(self);
+          },
           "What the set holds, as one line to read and to compare.")
       .def("__repr__", [](const S& self) {
         return fmt::format("DatasetSplits({}, {} training, {} validation, {} test examples of shape {})",

@@ -38,7 +38,9 @@ def text_of(augment) -> str:
     """Augmentations as the program writes them: of a text, one augmentation, or several."""
     if augment is None or isinstance(augment, str):
         return augment or ""
-    listed = [augment] if isinstance(augment, Augmentation) else augment
+    listed = [augment] if isinstance(augment, Augmentation) else list(augment)
+    if not all(isinstance(one, Augmentation) for one in listed):
+        raise TypeError("augmentations are a text as \"flip,crop:2\", or objects of treadle.data.augment")
     return ",".join(str(one) for one in listed)
 
 

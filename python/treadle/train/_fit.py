@@ -19,6 +19,7 @@ from treadle.data.augment import text_of
 from treadle.random import manual_seed
 from treadle.train._parts import Parts, device_of, examples_of, parts_of
 from treadle.train._progress import Progress
+from treadle.train._settings import Settings
 
 
 def fit(
@@ -73,20 +74,22 @@ def fit(
         "precision": precision, "accumulate": accumulate, "steps": steps, "limit_batches": limit_batches,
         "decay_matrices_only": decay_matrices_only, "loader_threads": loader_threads, "seed": seed,
     }
-    settings = _Settings(model, given, recipe)
-    run = _Run(model, settings, loss)
-    with run.in_folder(out, resume, overwrite):
+    with contextlib.ExitStack() as stack:
+        folder, resumed = stack.enter_context(_folder_of_run(model, out, resume, overwrite))
+        run = _Run(model, Settings(model, given, recipe, resumed and resumed.training), loss)
+        run.take_folder(folder, resumed)
         run.options.set_save_every(*_interval(checkpoint_every))
-        progress = Progress("images" if run.of_images else "examples") if verbose else None
-        told = [*([progress] if progress else []), *callbacks]
+        told = list(callbacks)
         if early_stop:
             best = ("accuracy", True) if run.is_plain(metrics) else (best_by, higher_is_better)
             told.append(EarlyStopping(f"validation_{best[0]}", best[1], early_stop))
-        try:
-            return run.fit(metrics, best_by, higher_is_better, told, progress and progress.tick)
-        finally:
-            if progress:
-                progress.clear()
+        tick = None
+        if verbose:
+            progress = Progress("images" if run.of_images else "examples")
+            stack.callback(progress.clear)
+            told.insert(0, progress)
+            tick = progress.tick
+        return run.fit(metrics, best_by, higher_is_better, told, tick)
 
 
 def find_learning_rate(
@@ -101,51 +104,47 @@ def find_learning_rate(
         "data": data, "optimizer": optimizer, "lr": lowest, "batch_size": batch_size, "seed": seed, "augment": augment,
         "normalize": normalize,
     }
-    run = _Run(model, _Settings(model, given, None), loss)
+    run = _Run(model, Settings(model, given), loss)
     return _core._train._find_rate(
         model, run.optimizer, examples_of(run.parts.train, run.options.device), loss, run.options, lowest, highest, steps
     )
 
 
-class _Settings:
-    """What was given, else what the recipe says, else what the loader says, else the default."""
-
-    _DEFAULTS = {
-        "optimizer": "adam", "epochs": 5, "batch_size": 32, "lr": 1e-3, "augment": "", "normalize": False,
-        "label_smoothing": 0.0, "clip_norm": 0.0, "ema": 0.0, "precision": "f32", "accumulate": 1, "steps": 0,
-        "limit_batches": 0, "decay_matrices_only": False,
-    }
-
-    def __init__(self, model: Module, given: dict, recipe: str | None):
-        self._given = {name: value for name, value in given.items() if value is not None}
-        self._recipe = models.recipe(models.about(model).model, recipe) if recipe else {}
-        loader = self.data if isinstance(self.data, _loader.Loader) else None
-        self._of_loader = {
-            name: getattr(loader, of) for name, of in _OF_LOADER.items() if getattr(loader, of, None) is not None
-        }
-
-    def __getattr__(self, name: str):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        for source in (self._given, self._recipe, self.__dict__.get("_of_loader", {}), self._DEFAULTS):
-            if name in source:
-                return source[name]
-        return None
-
-
-_OF_LOADER = {"batch_size": "batch_size", "seed": "seed", "augment": "augment", "loader_threads": "threads"}
+@contextlib.contextmanager
+def _folder_of_run(model: Module, out, resume: bool, overwrite: bool):
+    """While entered, the run has its folder, and the checkpoint to go on from; None for what there is none of."""
+    if out is None:
+        if resume or overwrite:
+            raise ValueError("resume and overwrite need the run folder: out=…")
+        yield None, None
+        return
+    out = os.fspath(out)
+    last = os.path.join(out, "last.safetensors")
+    if resume and not os.path.exists(last):
+        raise _core.FileError(f"{out} holds no last.safetensors to resume; leave out resume to start a new run")
+    folder = RunFolder(out)
+    try:
+        if not resume and not overwrite and RunFolder.holds_run(out):
+            raise ValueError(f"{out} holds a run already: go on with it by resume, replace it by overwrite, or choose another")
+        resumed = load_checkpoint(last) if resume else None
+        name = models.about(model).model
+        if resumed and resumed.model != name:
+            raise ValueError(f"{last} holds the model {resumed.model}, not {name}")
+        yield folder, resumed
+    finally:
+        folder.close()
 
 
 class _Run:
     """One call of fit(): everything that the library is given, kept alive until it is done."""
 
-    def __init__(self, model: Module, settings: _Settings, loss: Callable | None):
+    def __init__(self, model: Module, settings: Settings, loss: Callable | None):
         if settings.data is None:
             raise TypeError("fit() needs data: the name of a data set, a data set, arrays, or a recipe that names one")
         self.model, self.settings, self.loss = model, settings, loss
-        self.seed = settings.seed or 0
-        if settings.seed is not None:
-            manual_seed(settings.seed)
+        self.seed = settings.seed
+        if "seed" in settings.given:
+            manual_seed(self.seed)
         self.test_last = settings.test == "last"
         self.parts = self._load()
         self.of_images = isinstance(self.parts.train, ImageDataset) and self.parts.train.is_images
@@ -185,23 +184,13 @@ class _Run:
             known.classes, known.input = train.classes, train.shape
             known.normalization = self._normalization(train)
         known.dataset = self.parts.name
-        checkpoint = models.describe(known, Checkpoint())
-        checkpoint.training = self._remembered()
-        return checkpoint
+        return models.describe(known, Checkpoint())
 
     def _normalization(self, train: ImageDataset) -> tuple:
         data = self.settings.data
-        if isinstance(data, _loader.Loader) and self.settings._given.get("normalize") is None:
+        if isinstance(data, _loader.Loader) and "normalize" not in self.settings.given:
             return data.normalization
         return _core._data.measure_normalization(train) if self.settings.normalize else ((), ())
-
-    def _remembered(self) -> dict[str, str]:
-        s = self.settings
-        return {
-            "--epochs": str(s.epochs), "--batch-size": str(s.batch_size), "--seed": str(self.seed),
-            "--normalize": str(s.normalize).lower(), "--steps": str(s.steps), "--limit-batches": str(s.limit_batches),
-            "--data": self.parts.name,
-        }
 
     def _optimizer(self) -> optim.Optimizer:
         s = self.settings
@@ -225,46 +214,28 @@ class _Run:
         rate = schedule.base_lr if schedule.optimizer is not None else self.optimizer.learning_rate
         return schedule._of_run(rate, min(total, s.steps) if s.steps else total, in_epoch)
 
-    @contextlib.contextmanager
-    def in_folder(self, out, resume: bool, overwrite: bool):
-        """While entered, the run has its folder, and has read what to go on from."""
-        self._folder, self._resumed = None, None
-        if out is None:
-            if resume or overwrite:
-                raise ValueError("resume and overwrite need the run folder: out=…")
-        elif resume:
-            self._take_up(os.fspath(out))
-        else:
-            self._take_new(os.fspath(out), overwrite)
-        try:
-            yield
-        finally:
-            if self._folder is not None:
-                self._folder.close()
+    def take_folder(self, folder: RunFolder | None, resumed: Checkpoint | None) -> None:
+        """Where the run is saved, and what it goes on from. Raises FormatError for other data than it began with."""
+        self._folder, self._resumed = folder, resumed
+        if folder is None:
+            return
+        description = self.options.description
+        description.training = self.settings.remembered(self.parts.name, self.options.device)
+        if self.parts.whole is not None:
+            found = self.parts.whole.fingerprint()
+            before = resumed.training.get("fingerprint", found) if resumed else found
+            if before != found:
+                raise _core.FormatError(f"the data are not those that the run to resume has: {found}; the run has {before}")
+            description.training = description.training | {"fingerprint": found}
+        self.options.description = description
+        folder.set_config(self._config(description.training))
 
-    def _take_up(self, out: str) -> None:
-        last = os.path.join(out, "last.safetensors")
-        if not os.path.exists(last):
-            raise _core.FileError(f"{out} holds no last.safetensors to resume; leave out resume to start a new run")
-        self._folder = RunFolder(out)
-        self._resumed = load_checkpoint(last)
-        name = models.about(self.model).model
-        if self._resumed.model != name:
-            raise ValueError(f"{last} holds the model {self._resumed.model}, not {name}")
-
-    def _take_new(self, out: str, overwrite: bool) -> None:
-        self._folder = RunFolder(out)
-        if not overwrite and RunFolder.holds_run(out):
-            self._folder.close()
-            raise ValueError(f"{out} holds a run already: go on with it by resume, replace it by overwrite, or choose another")
-        self._folder.set_config(self._config())
-
-    def _config(self) -> str:
-        known = models.about(self.model)
-        lines = {"model": known.model, "data": self.parts.name}
-        lines |= {name[2:].replace("-", "_"): text for name, text in self._remembered().items() if name != "--data"}
-        texts = ("model", "data")
-        return "".join(f"{name} = {_toml(text) if name in texts else text}\n" for name, text in lines.items())
+    def _config(self, training: dict[str, str]) -> str:
+        lines = {"model": models.about(self.model).model} | {
+            name[2:].replace("-", "_"): text for name, text in training.items() if name.startswith("--")
+        }
+        lines["learning_rate"] = lines.pop("lr")
+        return "".join(f"{name} = {_toml(text)}\n" for name, text in sorted(lines.items()))
 
     def fit(self, metrics, best_by: str, higher_is_better: bool, callbacks: list, tick) -> FitResult:
         """The library's fit()."""
@@ -291,6 +262,8 @@ def _interval(text: str | int) -> tuple[int, float]:
 
 
 def _toml(text: str) -> str:
+    if isinstance(models._value(text), (bool, int, float)):
+        return text
     import json
 
     return json.dumps(text, ensure_ascii=False)

@@ -12,10 +12,10 @@ from treadle.data import _loader, dataset, load
 
 
 class Parts:
-    """The parts of the data; None where there is none."""
+    """The parts of the data, None where there is none; and the DatasetSplits that they are of, or None."""
 
-    def __init__(self, train, validation=None, test=None, name: str = ""):
-        self.train, self.validation, self.test, self.name = train, validation, test, name
+    def __init__(self, train, validation=None, test=None, name: str = "", whole: DatasetSplits | None = None):
+        self.train, self.validation, self.test, self.name, self.whole = train, validation, test, name, whole
 
 
 def device_of(model: Module) -> str:
@@ -46,7 +46,7 @@ def _whole(data, seed: int, size: tuple | None) -> Parts:
         parts.name = _core._data._lasting_name(os.fspath(data))
         return parts
     if isinstance(data, DatasetSplits):
-        return Parts(data.train, data.validation, data.test if len(data.test) else None, data.train.name)
+        return Parts(data.train, data.validation, data.test if len(data.test) else None, data.train.name, data)
     part = part_of(data)
     return Parts(part, name=part.name if isinstance(part, ImageDataset) else type(data).__name__)
 
