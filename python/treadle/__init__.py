@@ -22,20 +22,22 @@ from treadle.random import Generator, manual_seed
 
 __version__ = _core._version
 __all__ = [
-    *adopt(__name__, _core), *_tensors.__all__, "Generator", "autograd", "compile", "data", "enable_grad", "from_torch", "load",
-    "lr_scheduler", "manual_seed", "models", "nn", "no_grad", "optim", "random", "save", "to_torch", "train",
+    *adopt(__name__, _core), *_tensors.__all__, "Generator", "array_api", "autograd", "compile", "data", "enable_grad",
+    "from_torch", "load", "lr_scheduler", "manual_seed", "models", "nn", "no_grad", "optim", "random", "save", "to_torch", "train",
 ]
 
-_ON_FIRST_USE = ("data", "lr_scheduler", "models", "optim", "train")
+_ON_FIRST_USE = ("array_api", "data", "lr_scheduler", "models", "optim", "train")
 
 
 def __getattr__(name):
-    """Modules that are imported when they are first used."""
-    if name not in _ON_FIRST_USE:
-        raise AttributeError(f"module 'treadle' has no attribute '{name}'")
+    """Modules that are imported when they are first used, and the functions of array_api that no op is."""
     import importlib
 
-    return importlib.import_module(f"treadle.{name}")
+    if name in _ON_FIRST_USE:
+        return importlib.import_module(f"treadle.{name}")
+    if not name.startswith("_") and name in (functions := importlib.import_module("treadle.array_api")).__all__:
+        return getattr(functions, name)
+    raise AttributeError(f"module 'treadle' has no attribute '{name}'")
 
 
 def __dir__():

@@ -21,3 +21,39 @@ def _to_device(self: Tensor, device, /, *, stream=None) -> Tensor:
 
 Tensor.__array_namespace__ = _array_namespace
 Tensor.to_device = _to_device
+
+
+# Functions of the namespace that are methods, too: of the tensor alone, and of an axis that may be given by place.
+_OF_ELEMENTS = (
+    "ceil", "clip", "cos", "expm1", "floor", "isfinite", "isinf", "isnan", "log10", "log1p", "log2", "nonzero", "reciprocal",
+    "round", "sign", "sin", "square", "tan", "trunc",
+)
+_ALONG_AN_AXIS = {
+    **dict.fromkeys(("all", "any", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum", "flip", "prod", "std", "var")),
+    **dict.fromkeys(("argsort", "diff", "sort"), -1),
+}
+
+
+def _method_of_elements(name: str):
+    def method(self, *arguments, **options):
+        from treadle import array_api
+
+        return getattr(array_api, name)(self, *arguments, **options)
+
+    return method
+
+
+def _method_along_an_axis(name: str, default):
+    def method(self, axis=default, **options):
+        from treadle import array_api
+
+        return getattr(array_api, name)(self, axis=axis, **options)
+
+    return method
+
+
+for _name in (*_OF_ELEMENTS, *_ALONG_AN_AXIS):
+    _method = _method_of_elements(_name) if _name in _OF_ELEMENTS else _method_along_an_axis(_name, _ALONG_AN_AXIS[_name])
+    _method.__name__, _method.__qualname__ = _name, f"Tensor.{_name}"
+    _method.__doc__ = f"treadle.{_name}() of the tensor; arguments are those of treadle.array_api.{_name}()."
+    setattr(Tensor, _name, _method)

@@ -1,5 +1,6 @@
 """treadle.array_api beside array-api-strict, its gradients beside slopes, and a library that takes it."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -185,6 +186,23 @@ def test_the_namespace_of_a_tensor():
     assert info.default_device() == "cpu" and {"cpu", "simt"} <= set(info.devices())
     assert info.default_dtypes()["real floating"] == td.float32 and "float16" not in info.dtypes()
     assert set(xp.__all__) <= set(dir(xp))
+
+
+def test_functions_are_there_without_the_namespace_and_as_methods():
+    values = np.random.default_rng(0).random((3, 4))
+    x = td.tensor(values)
+    np.testing.assert_array_equal(td.sin(x).numpy(), np.sin(values))
+    assert td.sin is xp.sin and td.linalg is xp.linalg and td.pi == np.pi and td.array_api is xp
+    same = functools.partial(np.testing.assert_allclose, rtol=8 * np.finfo(float).eps)
+    same(x.std(0).numpy(), values.std(0))
+    same(x.var(axis=-1, correction=1, keepdims=True).numpy(), values.var(-1, ddof=1, keepdims=True))
+    same(x.prod().item(), values.prod())
+    same(x.cumulative_sum(0).numpy(), values.cumsum(0))
+    same(x.sort(0).numpy(), np.sort(values, 0))
+    same(x.clip(0.2, 0.7).floor().numpy(), np.floor(values.clip(0.2, 0.7)))
+    assert bool((x > 0).all()) and not bool((x > 2).any(1).any()) and x.argmin(1).tolist() == values.argmin(1).tolist()
+    with pytest.raises(AttributeError, match="module 'treadle' has no attribute 'sinus'"):
+        td.sinus
 
 
 @pytest.mark.parametrize(
