@@ -53,10 +53,22 @@ inline const Tensor& or_undefined(const Tensor* tensor) {
   return tensor ? *tensor : undefined;
 }
 
-/// A tensor that may be undefined, which is None in Python.
-inline nb::object tensor_or_none(const Tensor& tensor) {
-  return tensor.defined() ? nb::cast(tensor) : nb::none();
+/// A tensor that may be undefined, which is None in Python. Whoever knows that it is there need not tell type
+/// checkers.
+class TensorOrNone : public nb::object {
+  NB_OBJECT(TensorOrNone, nb::object, "Tensor | Any", is_one)
+  static bool is_one(PyObject* object) { return object == Py_None || nb::isinstance<Tensor>(object); }
+};
+inline TensorOrNone tensor_or_none(const Tensor& tensor) {
+  return nb::borrow<TensorOrNone>(tensor.defined() ? nb::cast(tensor) : nb::none());
 }
+
+/// What a method returns that returns its object, so that type checkers know it for what it is.
+class SelfObject : public nb::object {
+  NB_OBJECT(SelfObject, nb::object, "Self", is_one)
+  SelfObject(const nb::object& self) : nb::object(self) {}
+  static bool is_one(PyObject*) { return true; }
+};
 
 bool read_scalar(nb::handle source, Scalar& scalar) noexcept;
 bool read_dims(nb::handle source, Dims& dims) noexcept;
@@ -101,7 +113,7 @@ struct type_caster<treadle::python::OperandArgument> {
 
 template <>
 struct type_caster<treadle::Dims> {
-  NB_TYPE_CASTER(treadle::Dims, const_name("tuple[int, ...]"))
+  NB_TYPE_CASTER(treadle::Dims, io_name("Sequence[int]", "tuple[int, ...]"))
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
     return treadle::python::read_dims(source, value);
   }
@@ -148,7 +160,7 @@ struct type_caster<treadle::python::PadsArgument> {
 
 template <>
 struct type_caster<treadle::DType> {
-  NB_TYPE_CASTER(treadle::DType, const_name("DTypeLike"))
+  NB_TYPE_CASTER(treadle::DType, io_name("DTypeLike", "DType"))
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
     return treadle::python::read_dtype(source, value);
   }

@@ -106,7 +106,9 @@ void bind_dtypes(nb::module_& m) {
           "name", [](const DTypeName& self) { return numpy_name(self.dtype); }, "NumPy's name.")
       .def_prop_ro(
           "itemsize", [](const DTypeName& self) { return size_of(self.dtype); }, "Bytes of an element.")
-      .def_prop_ro("is_floating_point", [](const DTypeName& self) { return is_floating(self.dtype); })
+      .def_prop_ro(
+          "is_floating_point", [](const DTypeName& self) { return is_floating(self.dtype); },
+          "Whether elements are floating-point numbers, which can have gradients.")
       .def("__repr__", [](const DTypeName& self) { return std::string("treadle.") + numpy_name(self.dtype); })
       .def("__hash__", [](const DTypeName& self) { return int(self.dtype); })
       .def("__eq__",

@@ -124,13 +124,15 @@ std::vector<std::pair<std::string, Tensor>> pairs(const std::vector<NamedTensor>
   return list;
 }
 
-nb::dict state_of(const Module& module) {
-  nb::dict state;
+using State = nb::typed<nb::dict, nb::str, Tensor>;
+
+State state_of(const Module& module) {
+  State state;
   for (const NamedTensor& one : module.state_dict()) state[one.name.c_str()] = one.tensor.detach();
   return state;
 }
 
-void load(Module& module, const nb::dict& state) {
+void load(Module& module, const State& state) {
   std::vector<NamedTensor> values;
   for (auto [name, tensor] : state) values.push_back({nb::cast<std::string>(name), nb::cast<Tensor>(tensor)});
   nb::gil_scoped_release released;
@@ -193,9 +195,13 @@ void bind_modules(nb::module_& m) {
   nb::class_<Module, PythonModule>(m, "Module", nb::is_weak_referenceable(), nb::type_slots(module_slots),
                                    "A layer or network with named parameters, buffers and children.")
       .def(nb::init<>())
-      .def("__call__", call_module, nb::arg("inputs"), nb::arg("options"))
-      .def("forward",
-           [](nb::handle self, const nb::args& inputs) { return call_module(self, inputs, nb::kwargs()); })
+      .def("__call__", call_module, nb::arg("inputs"), nb::arg("options"),
+           "What forward() makes of the inputs. Modules of the library take tensors alone.")
+      .def(
+          "forward",
+          [](nb::handle self, const nb::args& inputs) { return call_module(self, inputs, nb::kwargs()); },
+          nb::sig("def forward(self, *inputs: Any, **options: Any) -> Any"),
+          "What the module computes; classes that derive from Module define it. To compute, call the module.")
       .def(
           "named_parameters", [](const Module& self) { return pairs(self.named_parameters()); },
           "Pairs of name and tensor, of this module and its children, each tensor once.")
@@ -214,7 +220,7 @@ void bind_modules(nb::module_& m) {
       .def("parameter_count", &Module::parameter_count, "How many numbers are trained.")
       .def(
           "train",
-          [](nb::object self, bool on) {
+          [](nb::object self, bool on) -> SelfObject {
             nb::cast<Module&>(self).train(on);
             return self;
           },
@@ -222,7 +228,7 @@ void bind_modules(nb::module_& m) {
           "Training mode (dropout, batch statistics), children included; returns the module.")
       .def(
           "eval",
-          [](nb::object self) {
+          [](nb::object self) -> SelfObject {
             nb::cast<Module&>(self).eval();
             return self;
           },
@@ -230,7 +236,7 @@ void bind_modules(nb::module_& m) {
       .def_prop_ro("training", &Module::is_training, "Whether it is in training mode.")
       .def(
           "to",
-          [](nb::object self, nb::handle where) {
+          [](nb::object self, nb::handle where) -> SelfObject {
             move(nb::cast<Module&>(self), where);
             return self;
           },

@@ -110,11 +110,7 @@ void def_properties(nb::class_<Tensor>& type) {
           [](Tensor& x, bool value) { x.set_requires_grad(value); },
           "Whether backward() leaves a gradient, and ops of it are differentiated.")
       .def_prop_rw(
-          "grad",
-          [](const Tensor& x) -> nb::object {
-            const Tensor gradient = x.grad();
-            return gradient.defined() ? nb::cast(gradient) : nb::none();
-          },
+          "grad", [](const Tensor& x) { return tensor_or_none(x.grad()); },
           [](Tensor& x, const Tensor* gradient) { x.set_grad(or_undefined(gradient)); },
           nb::arg("gradient").none(), "The accumulated gradient, or None.");
 }
@@ -205,7 +201,7 @@ void def_methods(nb::class_<Tensor>& type) {
           "detach", [](const Tensor& x) { return x.detach(); }, "The same elements, cut off from the graph.")
       .def(
           "requires_grad_",
-          [](nb::object self, bool value) {
+          [](nb::object self, bool value) -> SelfObject {
             nb::cast<Tensor&>(self).set_requires_grad(value);
             return self;
           },
@@ -228,7 +224,7 @@ void def_methods(nb::class_<Tensor>& type) {
           "Whether both are one tensor, not equal ones.")
       .def(
           "copy_",
-          [](nb::object self, const Tensor& source) {
+          [](nb::object self, const Tensor& source) -> SelfObject {
             const Tensor& x = nb::cast<Tensor&>(self);
             nb::gil_scoped_release released;
             copy_into(x, source);

@@ -28,6 +28,21 @@ KINDS = {
     "bool": DIRECT,
     "Generator&": ("Generator* {name}", "{name} ? *{name} : default_generator()"),
 }
+# What parameters of these names are, wherever they are; a comment of a header comes before.
+GLOSSARY = {
+    "in_channels": "channels of the input",
+    "out_channels": "channels of the result",
+    "in_features": "features of the input, its last axis",
+    "out_features": "features of the result",
+    "kernel_size": "extents of the window: height, width",
+    "bias": "whether a bias is added",
+    "affine": "whether the result is scaled and shifted by parameters",
+    "eps": "added to the variance",
+    "generator": "draws the numbers; None: the process's generator",
+    "reduction": "what becomes of the terms: \"mean\", \"sum\" or \"none\"",
+    "keep_axes": "whether reduced axes stay, with extent 1",
+    "device": "where the elements lie: \"cpu\", \"simt\", \"cuda\"",
+}
 # What Python's users call what C++ calls otherwise.
 PYTHON_NAMES = {"kernel": "kernel_size", "epsilon": "eps", "keep_axes": "keepdims", "keep_axis": "keepdims"}
 
@@ -147,7 +162,8 @@ class Call:
 
     def documentation(self):
         """What comments say of the parameters."""
-        lines = [f"    {one.python_name}: {one.comment}" for one in self.parameters if one.comment]
+        said = [(one.python_name, one.comment or GLOSSARY.get(one.python_name)) for one in self.parameters]
+        lines = [f"    {name}: {text}" for name, text in said if text]
         return "\n\nParameters:\n" + "\n".join(lines) if lines else ""
 
 

@@ -19,6 +19,7 @@ LAYER = re.compile(
     COMMENT + r"^(?:class|struct) TREADLE_API (\w+)(?: final)? : (?:public )?(\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL
 )
 FIELD = re.compile(r"^  ([\w:]+(?:<[\w:]+>)?) (\w+(?:\s*=[^;,]*)?(?:, \w+(?:\s*=[^;,]*)?)*);\s*(?:///< ([^\n]*))?$", re.MULTILINE)
+SUMMARY = re.compile(r'kName = "(\w+)",\s*\*kSummary =\s*((?:"[^"]*"\s*)+);')
 DESCRIBED = re.compile(r'field\("(\w+)", &\w+::\w+,\s*((?:"[^"]*"\s*)+)\);')
 
 
@@ -145,6 +146,25 @@ def layers_in(text, header):
     return found
 
 
+def summaries_in(texts):
+    """What pointwise functions are, by name."""
+    return {name: "".join(re.findall(r'"([^"]*)"', lines)) for text in texts for name, lines in SUMMARY.findall(text)}
+
+
+def functions_in(text, summaries):
+    """A comment above several declarations is that of each, and what a pointwise function is comes before."""
+    found, end, comment = [], -1, ""
+    for match in FUNCTION.finditer(text):
+        own, result, name, arguments = match.groups()
+        summary = summaries.get(name, "")
+        if own or match.start() != end + 1:
+            comment = text_of(own)
+        said = [summary + "." if summary else "", comment if own or not summary else ""]
+        found.append(Function(" ".join(one for one in said if one), result, name, parameters(arguments)))
+        end = match.end()
+    return found
+
+
 def read(paths):
     """The structs of all headers by name, and the public headers."""
     structs, headers = {}, []
@@ -157,12 +177,8 @@ def read(paths):
             for name, base, body in STRUCT.findall(text):
                 if not base or base in structs:
                     structs[name] = Struct(name, (structs[base].fields if base else []) + fields_of(body))
+    summaries = summaries_in(texts.values())
     for path, text in texts.items():
-        if PUBLIC not in text and GENERATED not in text:
-            continue
-        functions = [
-            Function(text_of(comment), result, name, parameters(arguments))
-            for comment, result, name, arguments in FUNCTION.findall(text)
-        ]
-        headers.append(Header(path, functions, layers_in(text, path)))
+        if PUBLIC in text or GENERATED in text:
+            headers.append(Header(path, functions_in(text, summaries), layers_in(text, path)))
     return structs, headers

@@ -2,6 +2,17 @@
 
 from calls import Call, Unknown, literal, without_covered
 
+# What members of these names are, wherever they are; shapes stand in the description of the class.
+GLOSSARY = {
+    "weight": "What the input is multiplied by, or None.",
+    "bias": "What is added, or None.",
+    "running_mean": "The mean that is used in evaluation.",
+    "running_var": "The variance that is used in evaluation.",
+    "num_batches_tracked": "How many batches the running numbers come from.",
+    "in_proj_weight": "The weights of query, key and value, one below the other.",
+    "in_proj_bias": "Their biases, or None.",
+}
+
 
 def constructor(layer, call):
     declared = ", ".join([f"{layer.name}* self"] + [one.declaration() for one in call.parameters])
@@ -18,9 +29,11 @@ def constructor(layer, call):
 def members(layer):
     text = ""
     for name in layer.tensors:
-        text += f'      .def_prop_ro("{name}", [](const {layer.name}& self) {{ return tensor_or_none(self.{name}); }})\n'
-    for _, name in layer.children:
-        text += f'      .def_prop_ro("{name}", [](const {layer.name}& self) {{ return self.{name}; }})\n'
+        text += f'      .def_prop_ro("{name}", [](const {layer.name}& self) {{ return tensor_or_none(self.{name}); }},\n'
+        text += f'                   {literal(GLOSSARY.get(name, ""))})\n'
+    for kind, name in layer.children:
+        text += f'      .def_prop_ro("{name}", [](const {layer.name}& self) {{ return self.{name}; }},\n'
+        text += f'                   "The part of that name: {kind}.")\n'
     return text
 
 
@@ -33,8 +46,10 @@ def definition(layer, structs, report, bound):
             report(f"{layer.name}(): {reason}")
     base = layer.base if layer.base in bound else "Module"
     bases = f"{layer.name}, {base}"
-    text = f'  nb::class_<{bases}>(m, "{layer.name}", {literal(layer.comment)})\n'
-    for _, call in without_covered(calls):
+    calls = without_covered(calls)
+    documentation = layer.comment + (calls[-1][1].documentation() if calls else "")
+    text = f'  nb::class_<{bases}>(m, "{layer.name}", {literal(documentation)})\n'
+    for _, call in calls:
         text += constructor(layer, call)
     text += members(layer)
     return text.rstrip("\n") + ";\n"

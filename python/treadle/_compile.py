@@ -1,6 +1,8 @@
 """compile(): functions that are recorded once and replayed."""
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 from treadle._core import CompiledFunction, Tensor
 
@@ -8,11 +10,40 @@ from treadle._core import CompiledFunction, Tensor
 class Compiled(CompiledFunction):
     """What compile() returns: called as the function itself."""
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)  # the object is a constant
 
 
-def compile(function=None, /, *, measure=True, fuse=True, graph="automatic", batch_buckets=(), most_programs=64):
+@overload
+def compile(
+    function: Callable[..., Any],
+    /,
+    *,
+    measure: bool = True,
+    fuse: bool = True,
+    graph: str = "automatic",
+    batch_buckets: Sequence[int] = (),
+    most_programs: int = 64,
+) -> Compiled: ...
+@overload
+def compile(
+    *,
+    measure: bool = True,
+    fuse: bool = True,
+    graph: str = "automatic",
+    batch_buckets: Sequence[int] = (),
+    most_programs: int = 64,
+) -> Callable[[Callable[..., Any]], Compiled]: ...
+def compile(
+    function: Any = None,
+    /,
+    *,
+    measure: bool = True,
+    fuse: bool = True,
+    graph: str = "automatic",
+    batch_buckets: Sequence[int] = (),
+    most_programs: int = 64,
+) -> Any:
     """The compiled form of a function of tensors, or of a module; also a decorator.
 
         @td.compile

@@ -1,8 +1,11 @@
 """Modes of automatic differentiation, as context managers and as decorators."""
 
 import contextlib
+from typing import Any, TypeVar
 
 from treadle import _core
+
+S = TypeVar("S", bound="_Scope")
 
 
 class _Scope(contextlib.ContextDecorator):
@@ -10,15 +13,15 @@ class _Scope(contextlib.ContextDecorator):
 
     _kind: type
 
-    def __init__(self):
-        self._entered = []
+    def __init__(self) -> None:
+        self._entered: list[Any] = []
 
-    def __enter__(self):
+    def __enter__(self: S) -> S:
         self._entered.append(self._kind().__enter__())
         return self
 
-    def __exit__(self, *error):
-        return self._entered.pop().__exit__(*error)
+    def __exit__(self, *error: object) -> None:
+        self._entered.pop().__exit__(*error)
 
 
 class no_grad(_Scope):

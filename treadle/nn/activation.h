@@ -45,6 +45,7 @@ struct TREADLE_API ELU final : Activation {
 struct TREADLE_API CELU final : Activation {
   explicit CELU(double alpha = 1);
 };
+/// y = 1.0507·elu(x, 1.67326): ELU scaled so that means of 0 and variances of 1 stay.
 struct TREADLE_API SELU final : Activation {
   SELU();
 };
@@ -68,6 +69,7 @@ struct TREADLE_API Hardswish final : Activation {
 struct TREADLE_API Softplus final : Activation {
   explicit Softplus(double beta = 1);
 };
+/// y = 1 / (1 + e^-x).
 struct TREADLE_API Sigmoid final : Activation {
   Sigmoid();
 };
@@ -75,6 +77,7 @@ struct TREADLE_API Sigmoid final : Activation {
 struct TREADLE_API LogSigmoid final : Activation {
   LogSigmoid();
 };
+/// The hyperbolic tangent.
 struct TREADLE_API Tanh final : Activation {
   Tanh();
 };

@@ -59,7 +59,7 @@ void bind_scope(nb::module_& m, const char* name, const char* documentation) {
   nb::class_<Kind>(m, name, documentation)
       .def(nb::init<>())
       .def("__enter__",
-           [](nb::object self) {
+           [](nb::object self) -> SelfObject {
              nb::cast<Kind&>(self).enter();
              return self;
            })

@@ -32,9 +32,10 @@ class PythonCallback final : public Callback {
 void bind_reports(nb::module_& m) {
   nb::class_<FitStart>(m, "FitStart", "Before the first step.")
       .def_prop_ro(
-          "model", [](const FitStart& self) { return &self.model; }, nb::rv_policy::reference)
-      .def_ro("epochs", &FitStart::epochs)
-      .def_ro("steps_in_epoch", &FitStart::steps_in_epoch)
+          "model", [](const FitStart& self) { return &self.model; }, nb::rv_policy::reference,
+          "What is trained.")
+      .def_ro("epochs", &FitStart::epochs, "How many there will be.")
+      .def_ro("steps_in_epoch", &FitStart::steps_in_epoch, "How many each epoch has.")
       .def_ro("epochs_done", &FitStart::epochs_done, "By the run that is resumed.")
       .def_ro("steps_done", &FitStart::steps_done, "By the run that is resumed.")
       .def_prop_ro(
@@ -48,16 +49,16 @@ void bind_reports(nb::module_& m) {
   using S = StepReport;
   nb::class_<S>(m, "StepReport", "After a step.")
       .def_ro("epoch", &S::epoch, "From 0.")
-      .def_ro("epochs", &S::epochs)
+      .def_ro("epochs", &S::epochs, "How many there will be.")
       .def_ro("step_in_epoch", &S::step_in_epoch, "Steps done in this epoch.")
-      .def_ro("steps_in_epoch", &S::steps_in_epoch)
+      .def_ro("steps_in_epoch", &S::steps_in_epoch, "How many each epoch has.")
       .def_ro("examples_done", &S::examples_done, "In this epoch, by this call.")
-      .def_ro("loss", &S::loss)
+      .def_ro("loss", &S::loss, "The batch's, before the step.")
       .def_ro("seconds", &S::seconds, "Of this step.");
   using E = EpochReport;
   nb::class_<E>(m, "EpochReport", "After an epoch, once its checkpoint is written.")
       .def_ro("epoch", &E::epoch, "Epochs done.")
-      .def_ro("epochs", &E::epochs)
+      .def_ro("epochs", &E::epochs, "How many there will be.")
       .def_ro("steps", &E::steps, "Of the run, done.")
       .def_ro("examples", &E::examples, "Trained on in this epoch.")
       .def_ro("train_loss", &E::train_loss, "Mean over the epoch's examples.")
@@ -68,7 +69,7 @@ void bind_reports(nb::module_& m) {
           "test", [](const E& self) { return dict_or_none(self.test); },
           "Figures by name; None after an epoch without a test.")
       .def_ro("seconds", &E::seconds, "Training steps of this epoch.")
-      .def_ro("learning_rate", &E::learning_rate)
+      .def_ro("learning_rate", &E::learning_rate, "The optimizer's when the epoch ended.")
       .def_ro("best", &E::best, "The best so far on the validation part.")
       .def_prop_ro(
           "figures", [](const E& self) { return self.figures().values; },
@@ -96,9 +97,11 @@ void bind_result(nb::module_& m) {
               "With a validation part: the epoch after which the model was as it is now.")
       .def_ro("train_seconds", &R::train_seconds, "Training steps only.")
       .def_ro("examples_per_second", &R::examples_per_second, "Median over steps.")
-      .def_ro("epochs_done", &R::epochs_done)
-      .def_ro("steps_done", &R::steps_done)
-      .def_ro("interrupted", &R::interrupted)
+      .def_ro("epochs_done", &R::epochs_done, "Epochs that are complete.")
+      .def_ro("steps_done", &R::steps_done, "Steps of the run.")
+      .def_ro(
+          "interrupted", &R::interrupted,
+          "Whether it was asked to stop: figures are incomplete then, and weights those of the last step.")
       .def_ro("saved", &R::saved, "Whether the folder has the state of the last step.");
 }
 
@@ -111,7 +114,7 @@ void bind_base(nb::module_& m) {
       .def(nb::init<>())
       .def("begin_fit", &C::begin_fit, nb::arg("start"), "Before the first step.")
       .def("begin_epoch", &C::begin_epoch, nb::arg("epoch"), "From 0; also where a resumed run goes on.")
-      .def("end_step", &C::end_step, nb::arg("report"))
+      .def("end_step", &C::end_step, nb::arg("report"), "After each step.")
       .def("end_epoch", &C::end_epoch, nb::arg("report"), "Once the epoch's checkpoint is written.")
       .def("end_fit", &C::end_fit, nb::arg("result"), "Not where fit() ends with an exception.")
       .def("wants_end", &C::wants_end, "Asked before each epoch: whether the run ends here.");

@@ -39,11 +39,11 @@ void bind_checkpoint(nb::module_& m) {
   nb::class_<C>(m, "Checkpoint", "A model's weights with what is needed to use them, and a run's state.")
       .def(nb::init<>())
       .def_rw("model", &C::model, "The name that it is known by.")
-      .def_rw("model_options", &C::model_options)
-      .def_rw("classes", &C::classes)
+      .def_rw("model_options", &C::model_options, "The model's own options, as texts by name.")
+      .def_rw("classes", &C::classes, "The name of each label.")
       .def_rw("input", &C::input, "The shape of one example.")
-      .def_rw("dataset", &C::dataset)
-      .def_rw("seed", &C::seed)
+      .def_rw("dataset", &C::dataset, "What it was trained on.")
+      .def_rw("seed", &C::seed, "The run's.")
       .def_rw("epoch", &C::epoch, "Epochs completed.")
       .def_rw("step", &C::step, "Steps completed.")
       .def_rw("training", &C::training, "How the run was started.")
@@ -103,9 +103,10 @@ void bind_run_folder(nb::module_& m) {
                   "The checkpoint of a run to use: the best one, else the last.")
       .def_static("epochs_in", epochs_in, nb::arg("path"),
                   "The figures of a run's finished epochs, as dicts.")
-      .def_prop_ro("path", &F::path)
-      .def_prop_ro("last_file", &F::last_file)
-      .def_prop_ro("best_file", &F::best_file)
+      .def_prop_ro("path", &F::path, "The folder.")
+      .def_prop_ro("last_file", &F::last_file, "The checkpoint of the last state, last.safetensors.")
+      .def_prop_ro("best_file", &F::best_file,
+                   "That of the best epoch, best.safetensors, where there is a validation part.")
       .def(
           "close", [](nb::handle self) { nb::inst_destruct(self); },
           "Lets other processes have the folder; the object is of no use afterwards. A folder that was made "

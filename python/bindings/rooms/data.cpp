@@ -87,7 +87,7 @@ void bind_image_dataset(nb::module_& m) {
       .def("__len__", &ImageDataset::size)
       .def("__getitem__", example, nb::arg("index"),
            "An example as float32, pixel/255 of images, and its label.")
-      .def_ro("name", &ImageDataset::name)
+      .def_ro("name", &ImageDataset::name, "What it is called.")
       .def_rw("classes", &ImageDataset::classes, "The name of each label.")
       .def_ro("shape", &ImageDataset::image_shape, "Of one example: [C, H, W] of images.")
       .def_prop_ro(
@@ -113,15 +113,15 @@ void bind_splits(nb::module_& m) {
   constexpr auto inside = nb::rv_policy::reference_internal;
   nb::class_<S>(m, "DatasetSplits", nb::is_weak_referenceable(), "The parts of a data set.")
       .def_prop_ro(
-          "train", [](S& self) -> ImageDataset& { return self.train; }, inside)
+          "train", [](S& self) -> ImageDataset& { return self.train; }, inside, "What is trained on.")
       .def_prop_ro(
-          "test", [](S& self) -> ImageDataset& { return self.test; }, inside)
+          "test", [](S& self) -> ImageDataset& { return self.test; }, inside, "What figures are measured on.")
       .def_prop_ro(
           "validation", [](S& self) { return self.validation.size() > 0 ? &self.validation : nullptr; },
           inside, "What hold_out() has moved there; None before.")
       .def(
           "hold_out",
-          [](nb::object self, double share, uint64_t seed) {
+          [](nb::object self, double share, uint64_t seed) -> SelfObject {
             hold_out(nb::cast<S&>(self), share, seed);
             return self;
           },
@@ -157,22 +157,22 @@ void bind_splits(nb::module_& m) {
 
 void bind_known(nb::module_& m) {
   nb::class_<KnownDataset>(m, "KnownDataset", "A data set that has a name.")
-      .def_ro("name", &KnownDataset::name)
-      .def_ro("description", &KnownDataset::description)
-      .def_ro("classes", &KnownDataset::classes)
+      .def_ro("name", &KnownDataset::name, "What load() knows it by.")
+      .def_ro("description", &KnownDataset::description, "What it is, in one line.")
+      .def_ro("classes", &KnownDataset::classes, "The name of each label.")
       .def_prop_ro(
           "found",
           [](const KnownDataset& self) -> nb::object {
             return self.found.empty() ? nb::none() : nb::cast(self.found);
           },
           "The folder that load() would read; None when there is none.")
-      .def_ro("how_to_get", &KnownDataset::how_to_get)
+      .def_ro("how_to_get", &KnownDataset::how_to_get, "What to do where it is not found.")
       .def_ro("places", &KnownDataset::places, "Where it is looked for, best first.")
       .def_ro("made", &KnownDataset::made, "By a seed: there is nothing to find or to get.")
       .def("__repr__", [](const KnownDataset& self) { return fmt::format("KnownDataset({})", self.name); });
   m.def("known_datasets", known_datasets, "All data sets that have a name.");
   nb::class_<DownloadResult>(m, "DownloadResult", "What a download has brought.")
-      .def_ro("folder", &DownloadResult::folder)
+      .def_ro("folder", &DownloadResult::folder, "Where the files are.")
       .def_ro("files", &DownloadResult::files, "Those that came.")
       .def_ro("unchecked", &DownloadResult::unchecked, "Of them, those whose contents nothing is known of.");
   m.def(

@@ -13,9 +13,11 @@ namespace {
 void bind_classes(nb::module_& m) {
   using E = Evaluation;
   nb::class_<ClassFigures>(m, "ClassFigures", "Precision, recall and F1 of a class; 0 where undefined.")
-      .def_ro("precision", &ClassFigures::precision)
-      .def_ro("recall", &ClassFigures::recall)
-      .def_ro("f1", &ClassFigures::f1)
+      .def_ro("precision", &ClassFigures::precision,
+              "Of the examples that are taken for the class, the share that is of it.")
+      .def_ro("recall", &ClassFigures::recall,
+              "Of the examples of the class, the share that is taken for it.")
+      .def_ro("f1", &ClassFigures::f1, "The harmonic mean of both.")
       .def("__repr__", [](const ClassFigures& self) {
         return fmt::format("ClassFigures(precision={:.4f}, recall={:.4f}, f1={:.4f})", self.precision,
                            self.recall, self.f1);

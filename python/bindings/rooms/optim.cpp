@@ -133,7 +133,7 @@ void bind_scaler(nb::module_& m) {
            "Whether the gradients were finite, since unscale(): a bool of rank 0.")
       .def("update", &S::update, nb::call_guard<nb::gil_scoped_release>(),
            "Makes the factor what it will be.")
-      .def_prop_ro("factor", &S::factor)
+      .def_prop_ro("factor", &S::factor, "What the loss is multiplied by now.")
       .def_prop_ro("good_steps", &S::good_steps, "Since the factor last changed.")
       .def_prop_ro("skipped_steps", &S::skipped_steps, "Steps that were left out so far.")
       .def(

@@ -20,7 +20,7 @@ void bind_random(nb::module_& m) {
                    "The position, in blocks of four numbers.")
       .def(
           "manual_seed",
-          [](nb::object self, uint64_t seed) {
+          [](nb::object self, uint64_t seed) -> SelfObject {
             nb::cast<Generator&>(self).set_seed(seed);
             return self;
           },

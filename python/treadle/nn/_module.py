@@ -1,5 +1,8 @@
 """What Python adds to Module: parts of a module are its attributes, as in PyTorch."""
 
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
 from treadle._core import Tensor
 from treadle._core._nn import Module, _is_python
 
@@ -7,12 +10,12 @@ from treadle._core._nn import Module, _is_python
 class Parameter(Tensor):
     """A tensor that a module trains, once it is an attribute of one. It shares the elements of `data`."""
 
-    def __init__(self, data: Tensor, requires_grad: bool = True):
+    def __init__(self, data: Tensor, requires_grad: bool = True) -> None:
         super().__init__(data.detach())
         self.requires_grad = requires_grad
 
 
-def _setattr(self: Module, name: str, value) -> None:
+def _setattr(self: Module, name: str, value: Any) -> None:
     """Parameters and modules become parts of the module; a buffer that is there takes another tensor."""
     if not _is_python(self):
         if isinstance(value, (Parameter, Module)) or name in self._own_tensors():
@@ -43,7 +46,7 @@ def _delattr(self: Module, name: str) -> None:
         _buffers_of(self).discard(name)
 
 
-def _getattr(self: Module, name: str):
+def _getattr(self: Module, name: str) -> Any:
     """Parts of modules that the library made."""
     if not name.startswith("__"):
         for child, module in self.named_children():
@@ -55,7 +58,7 @@ def _getattr(self: Module, name: str):
     raise AttributeError(f"{type(self).__name__} has no attribute '{name}'")
 
 
-def _buffers_of(self: Module) -> set:
+def _buffers_of(self: Module) -> set[str]:
     return self.__dict__.setdefault("_buffer_names", set())
 
 
@@ -66,31 +69,31 @@ def register_buffer(self: Module, name: str, tensor: Tensor) -> None:
     object.__setattr__(self, name, tensor)
 
 
-def register_parameter(self: Module, name: str, parameter) -> None:
+def register_parameter(self: Module, name: str, parameter: Parameter | None) -> None:
     """Makes the tensor, or None, an attribute; a tensor is trained."""
     if parameter is not None and not isinstance(parameter, Parameter):
         raise TypeError(f"register_parameter: {name} is a {type(parameter).__name__}, no Parameter")
     setattr(self, name, parameter)
 
 
-def named_modules(self: Module, prefix: str = ""):
+def named_modules(self: Module, prefix: str = "") -> Iterator[tuple[str, Module]]:
     """Pairs of name and module: this one, then all below it."""
     yield prefix, self
     for name, child in self.named_children():
         yield from named_modules(child, f"{prefix}.{name}" if prefix else name)
 
 
-def modules(self: Module):
+def modules(self: Module) -> Iterator[Module]:
     """This module and all below it."""
     return (module for _, module in named_modules(self))
 
 
-def children(self: Module):
+def children(self: Module) -> Iterator[Module]:
     """The modules that this one has as parts."""
     return (module for _, module in self.named_children())
 
 
-def apply(self: Module, function) -> Module:
+def apply(self: Module, function: Callable[[Module], Any]) -> Module:
     """Calls the function with each module, children first; returns the module."""
     for child in children(self):
         apply(child, function)
@@ -99,6 +102,7 @@ def apply(self: Module, function) -> Module:
 
 
 def _extra_repr(self: Module) -> str:
+    """What the module's line in a printed network says; classes may define it."""
     return type(self).__name__
 
 
@@ -112,7 +116,7 @@ def _repr(self: Module) -> str:
 class ModuleList(Module):
     """Modules in a list: parts of the module that has it."""
 
-    def __init__(self, modules=()):
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
         for module in modules:
             self.append(module)
@@ -122,13 +126,13 @@ class ModuleList(Module):
         setattr(self, str(len(self)), module)
         return self
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.named_children())
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Module]:
         return (module for _, module in self.named_children())
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Module:
         return [module for _, module in self.named_children()][index]
 
 

@@ -13,6 +13,7 @@ TREADLE_API void fill_(const Tensor& x, double value);
 /// The op itself.
 TREADLE_API const Op& fill_op();
 
+/// A row-major tensor that has `value` everywhere. Throws what fill_() throws.
 TREADLE_API Tensor full(const Shape& shape, double value, DType dtype = DType::f32, Device device = kCpu);
 /// Of x's shape, dtype and device, and of its layout when that has no gaps.
 TREADLE_API Tensor full_like(const Tensor& x, double value);
