@@ -25,8 +25,8 @@ Tensor.to_device = _to_device
 
 # Functions of the namespace that are methods, too: of the tensor alone, and of an axis that may be given by place.
 _OF_ELEMENTS = (
-    "ceil", "clip", "cos", "expm1", "floor", "isfinite", "isinf", "isnan", "log10", "log1p", "log2", "nonzero", "reciprocal",
-    "round", "sign", "sin", "square", "tan", "trunc",
+    "ceil", "clip", "expm1", "floor", "isfinite", "isinf", "isnan", "log10", "log1p", "log2", "nonzero", "reciprocal",
+    "round", "sign", "square", "tan", "trunc",
 )
 _ALONG_AN_AXIS = {
     **dict.fromkeys(("all", "any", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum", "flip", "prod", "std", "var")),

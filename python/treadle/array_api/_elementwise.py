@@ -51,13 +51,11 @@ asin = _by_numpy("asin", lambda dy, x: [dy / _core.sqrt(1 - x * x)], "arcsin x i
 asinh = _by_numpy("asinh", lambda dy, x: [dy / hypot(x, 1.0)], "arsinh x, elementwise.")
 atan = _by_numpy("atan", lambda dy, x: [dy / (1 + x * x)], "arctan x in radians, elementwise.")
 atanh = _by_numpy("atanh", lambda dy, x: [dy / (1 - x * x)], "artanh x, elementwise.")
-cos = _by_numpy("cos", lambda dy, x: [-dy * sin(x)], "cos x of radians, elementwise.")
 cosh = _by_numpy("cosh", lambda dy, x: [dy * sinh(x)], "cosh x, elementwise.")
 expm1 = _by_numpy("expm1", lambda dy, x: [dy * _core.exp(x)], "e^x - 1, exact around 0, elementwise.")
 log10 = _by_numpy("log10", lambda dy, x: [dy / (x * math.log(10))], "The logarithm to base 10, elementwise.")
 log1p = _by_numpy("log1p", lambda dy, x: [dy / (1 + x)], "ln(1 + x), exact around 0, elementwise.")
 log2 = _by_numpy("log2", lambda dy, x: [dy / (x * math.log(2))], "The logarithm to base 2, elementwise.")
-sin = _by_numpy("sin", lambda dy, x: [dy * cos(x)], "sin x of radians, elementwise.")
 sinh = _by_numpy("sinh", lambda dy, x: [dy * cosh(x)], "sinh x, elementwise.")
 tan = _by_numpy("tan", lambda dy, x: [dy * (1 + square(tan(x)))], "tan x of radians, elementwise.")
 
@@ -133,8 +131,10 @@ def _op(name: str, op, text: str, floating: bool = False):
     return _described(function, name, text)
 
 
+cos = _op("cos", _core.cos, "cos x of radians, elementwise.", floating=True)
 exp = _op("exp", _core.exp, "e^x, elementwise.", floating=True)
 log = _op("log", _core.log, "The natural logarithm, elementwise.", floating=True)
+sin = _op("sin", _core.sin, "sin x of radians, elementwise.", floating=True)
 sqrt = _op("sqrt", _core.sqrt, "The square root, elementwise.", floating=True)
 tanh = _op("tanh", _core.tanh, "tanh x, elementwise.", floating=True)
 reciprocal = _op("reciprocal", lambda x: 1 / x, "1 / x, elementwise.", floating=True)

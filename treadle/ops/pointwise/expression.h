@@ -78,6 +78,8 @@ namespace math {
 
 inline Expression exp(const Expression& x) { return Expression(treadle::exp(x.tensor())); }
 inline Expression erf(const Expression& x) { return Expression(treadle::erf(x.tensor())); }
+inline Expression sin(const Expression& x) { return Expression(treadle::sin(x.tensor())); }
+inline Expression cos(const Expression& x) { return Expression(treadle::cos(x.tensor())); }
 inline Expression logistic(const Expression& x) { return Expression(treadle::sigmoid(x.tensor())); }
 inline Expression select(const Condition& condition, const Expression& a, const Expression& b) {
   auto of_dtype = [&](const Expression& x) {

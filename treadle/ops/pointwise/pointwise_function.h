@@ -26,6 +26,8 @@ class Condition;
 namespace math {
 Expression exp(const Expression& x);
 Expression erf(const Expression& x);
+Expression sin(const Expression& x);
+Expression cos(const Expression& x);
 Expression logistic(const Expression& x);
 Expression select(const Condition& condition, const Expression& a, const Expression& b);
 }  // namespace math
