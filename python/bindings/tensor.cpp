@@ -16,6 +16,46 @@
 namespace treadle::python {
 namespace {
 
+// --- updates in place ---
+
+/// Whether other tensors, arrays or gradients to come may read the same memory.
+bool is_shared(const Tensor& x) { return x.handle()->storage->use_count() > 1; }
+
+/// Makes every name of x mean `result`, its place in the graph included.
+void become(const Tensor& x, const Tensor& result) {
+  TensorData& data = *x.handle();
+  const TensorData& other = *result.handle();
+  data.storage = other.storage, data.offset = other.offset, data.strides = other.strides;
+  data.autograd = other.autograd;
+}
+
+void require_like(const Tensor& x, const Tensor& result) {
+  const auto category = [](DType dtype) { return dtype == DType::boolean ? 0 : is_floating(dtype) ? 2 : 1; };
+  require<ShapeError>(result.shape() == x.shape(), "an update in place gives shape {}, the tensor has {}",
+                      result.shape(), x.shape());
+  require<DTypeError>(category(result.dtype()) <= category(x.dtype()),
+                      "an update in place gives {}, the tensor holds {}", name_of(result.dtype()),
+                      name_of(x.dtype()));
+}
+
+/// Gives x, under all its names, the value of make(), in x's dtype. Where that has a gradient, x is its place
+/// in the graph: what others read in the same memory would see neither.
+template <class Make>
+void update(const Tensor& x, const Make& make) {
+  require<AutogradError>(!(gradient_mode() && leaf_state(x)),
+                         "a leaf that requires a gradient is written in place under treadle.no_grad() only");
+  const bool shared = is_shared(x);  // before gradients to come have it
+  Tensor result = make();
+  require_like(x, result);
+  result = cast(result, x.dtype());
+  if (!result.requires_grad()) return copy_into(x, result);
+  require<AutogradError>(
+      !shared,
+      "an update in place with gradients, of a tensor whose memory others read (views, arrays, "
+      "gradients to come): make a new one, as in x = x + y");
+  become(x, result);
+}
+
 // --- operators ---
 
 using Binary = Tensor (*)(const Operand&, const Operand&);
@@ -34,12 +74,32 @@ void def_operator(nb::class_<Tensor>& type, const char* name, const char* reflec
         nb::is_operator());
 }
 
+/// `x op= value`; the value is made before x is written, so that x may be part of it.
+void def_update(nb::class_<Tensor>& type, const char* name, Binary function) {
+  type.def(
+      name,
+      [function](nb::object self, const OperandArgument& b) {
+        const Tensor& x = *nb::inst_ptr<Tensor>(self);
+        {
+          nb::gil_scoped_release released;
+          update(x, [&] { return function(x, b.operand()); });
+        }
+        return self;
+      },
+      nb::is_operator());
+}
+
 void def_operators(nb::class_<Tensor>& type) {
   def_operator(type, "__add__", "__radd__", add);
+  def_update(type, "__iadd__", add);
   def_operator(type, "__sub__", "__rsub__", sub);
+  def_update(type, "__isub__", sub);
   def_operator(type, "__mul__", "__rmul__", mul);
+  def_update(type, "__imul__", mul);
   def_operator(type, "__truediv__", "__rtruediv__", div);
+  def_update(type, "__itruediv__", div);
   def_operator(type, "__pow__", "__rpow__", treadle::pow);
+  def_update(type, "__ipow__", treadle::pow);
   def_operator(type, "__eq__", nullptr, equal);
   def_operator(type, "__ne__", nullptr, not_equal);
   def_operator(type, "__lt__", nullptr, less);
@@ -172,19 +232,6 @@ nb::object index_of(const Tensor& x) {
   return whole_number_of(x);
 }
 
-/// Whether other tensors, arrays or gradients to come may read the same memory.
-bool is_shared(const Tensor& x) { return x.handle()->storage->use_count() > 1; }
-
-/// Makes every name of x mean `result`, its place in the graph included.
-void become(const Tensor& x, const Tensor& result) {
-  require<ShapeError>(x.shape() == result.shape(), "an update in place of shape {} has shape {}", x.shape(),
-                      result.shape());
-  TensorData& data = *x.handle();
-  const TensorData& other = *result.handle();
-  data.storage = other.storage, data.offset = other.offset, data.strides = other.strides;
-  data.dtype = other.dtype, data.autograd = other.autograd;
-}
-
 void def_methods(nb::class_<Tensor>& type) {
   type.def(
           "reshape", [](const Tensor& x, const nb::args& shape) { return reshape(x, dims_of(shape)); },
@@ -243,9 +290,15 @@ void def_methods(nb::class_<Tensor>& type) {
       .def("__index__", index_of)
       .def("_basic_view", basic_view, nb::arg("key").none())
       .def("_wrote", [](const Tensor& x) { x.handle()->storage->bump_version(); })
-      .def("_is_shared", is_shared)
-      .def("_is_symbolic", [](const Tensor& x) { return x.is_symbolic(); })
-      .def("_become", become, nb::arg("result"));
+      .def("_update",
+           [](const Tensor& x, const nb::callable& make) {
+             nb::gil_scoped_release released;
+             update(x, [&] {
+               nb::gil_scoped_acquire acquired;
+               return nb::cast<Tensor>(make());
+             });
+           })
+      .def("_is_symbolic", [](const Tensor& x) { return x.is_symbolic(); });
 }
 
 }  // namespace

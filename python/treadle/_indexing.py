@@ -162,17 +162,32 @@ def _getitem(self: Tensor, key) -> Tensor:
     view = self._basic_view(key)
     if view is not None:
         return view
-    if isinstance(key, Tensor) and key._is_symbolic():
-        return _by_symbolic(self, key)
+    if isinstance(key, Tensor) and self.ndim and key.dtype in (_core.int64, _core.int32) and key.device == self.device:
+        selected = _by_tensor(self, key)
+        if selected is not None:
+            return selected
     return _selected(self, key)
 
 
-def _by_symbolic(x: Tensor, index: Tensor) -> Tensor:
-    """x[index] while a function is recorded: the index has no elements yet."""
-    if index.dtype not in (_core.int64, _core.int32):
-        raise IndexError(f"a recorded index holds int64 or int32, not {index.dtype.name}: where() takes a mask")
-    wrapped = _core.where(index < 0, index + x.shape[0], index).to(index.dtype)
-    return _core.reshape(_core.index_select(x, 0, wrapped.reshape(-1)), (*index.shape, *x.shape[1:]))
+def _by_tensor(x: Tensor, index: Tensor) -> Tensor | None:
+    """x[index] of integers without asking for their values here; None where they count from the end, or are out of range.
+
+    While a function is recorded they are not there yet, and on other devices asking would wait: what is out of range there,
+    raises ValueError where the host next waits.
+    """
+    try:
+        if index._is_symbolic() or index.device != "cpu":
+            index = _core.where(index < 0, index + x.shape[0], index).to(index.dtype)
+        if index.ndim == 1:
+            return _core.index_select(x, 0, index)
+        return _core.reshape(_core.index_select(x, 0, index.reshape(-1)), (*index.shape, *x.shape[1:]))
+    except _core.ValueError:
+        return None
+
+
+def _is_exact_double(value) -> bool:
+    """Whether it is a number of Python's that fill_() takes as it is."""
+    return type(value) in (bool, float) or type(value) is int and abs(value) <= 2**53
 
 
 def _as_value(value, x: Tensor) -> Tensor:
@@ -181,7 +196,7 @@ def _as_value(value, x: Tensor) -> Tensor:
 
     if not isinstance(value, Tensor):
         value = _arrays.tensor(value)
-    return value.to(x.dtype).to(x.device)
+    return value.to(x)
 
 
 def _fitted(value: Tensor, shape: tuple) -> Tensor:
@@ -198,23 +213,31 @@ def _setitem(self: Tensor, key, value) -> None:
     Raises AutogradError for a leaf that requires a gradient, outside of no_grad(), and where gradients would have to flow
     while other tensors or arrays share the memory.
     """
-    import numpy as np
-    from treadle import _operators
-
+    records = _core.is_grad_enabled()
+    if _is_exact_double(value) and not (records and self.requires_grad):
+        view = self.detach()._basic_view(key)
+        if view is not None:
+            view.fill_(value)
+            return
     value = _as_value(value, self)
-    if _core.is_grad_enabled() and (self.requires_grad or value.requires_grad):
-        _operators.require_in_place(self)
-        _operators.update(self, lambda: _with_assigned(self, key, value))
-        return
-    target = self.detach()
-    view = target._basic_view(key)
-    if view is not None:
-        view.copy_(_fitted(value, view.shape))
-    elif self.dtype == _core.bfloat16 or self.device.startswith("cuda"):
-        self.copy_(_with_assigned(target, key, value))
+    if records and (self.requires_grad or value.requires_grad):
+        self._update(lambda: _with_assigned(self, key, value))
     else:
-        np.asarray(target)[_plain(key)] = value.detach().numpy()
-        self._wrote()
+        _overwrite(self.detach(), key, value.detach())
+
+
+def _overwrite(x: Tensor, key, value: Tensor) -> None:
+    """x[key] = value of tensors outside of the graph."""
+    import numpy as np
+
+    view = x._basic_view(key)
+    if view is not None:
+        view.copy_(value if value.shape == view.shape else _fitted(value, view.shape))
+    elif x.dtype == _core.bfloat16 or x.device.startswith("cuda"):
+        x.copy_(_with_assigned(x, key, value))
+    else:
+        np.asarray(x)[_plain(key)] = value.numpy()
+        x._wrote()
 
 
 def _with_assigned(x: Tensor, key, value: Tensor) -> Tensor:

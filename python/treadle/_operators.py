@@ -113,47 +113,13 @@ def bitwise_invert(a: Tensor) -> Tensor:
 # --- in place ---
 
 
-def require_in_place(x: Tensor) -> None:
-    """Raises AutogradError for a leaf that requires a gradient, in a thread that records gradients."""
-    if x.requires_grad and x.is_leaf and _core.is_grad_enabled():
-        raise _core.AutogradError("a leaf that requires a gradient is written in place under treadle.no_grad() only")
-
-
-def update(x: Tensor, make) -> None:
-    """Gives x, under all its names, the value of make(), in x's dtype. Where that has a gradient, x is its place in the graph.
-
-    Raises AutogradError where others read the memory of x then: what they read would change, and their gradients not.
-    """
-    shared = x._is_shared()
-    result = make()
-    if not result.requires_grad:
-        x.copy_(result)
-    elif shared:
-        raise _core.AutogradError(
-            "an update in place with gradients, of a tensor whose memory others read (views, arrays, gradients to come): "
-            "make a new one, as in x = x + y"
-        )
-    else:
-        x._become(result)
-
-
 def _in_place(operator):
     """x op= value: the value of op, in x's dtype."""
 
     def assigned(x: Tensor, value):
         if not _is_operand(value):
             return NotImplemented
-        require_in_place(x)
-
-        def make():
-            result = operator(x, value)
-            if result.shape != x.shape:
-                raise _core.ShapeError(f"an update in place gives shape {result.shape}, the tensor has {x.shape}")
-            if _category(result.dtype) > _category(x.dtype):
-                raise _core.DTypeError(f"an update in place gives {result.dtype.name}, the tensor holds {x.dtype.name}")
-            return result.to(x.dtype)
-
-        update(x, make)
+        x._update(lambda: operator(x, value))
         return x
 
     return assigned
@@ -188,14 +154,5 @@ for _name, _function in {
     if _name != "divmod":
         setattr(Tensor, f"__i{_name}__", _in_place(_function))
 
-for _name, _function in {
-    "add": _core.add,
-    "sub": _core.sub,
-    "mul": _core.mul,
-    "truediv": _core.div,
-    "pow": _core.pow,
-    "matmul": _core.matmul,
-}.items():
-    setattr(Tensor, f"__i{_name}__", _in_place(_function))
-
+Tensor.__imatmul__ = _in_place(_core.matmul)
 Tensor.__invert__ = bitwise_invert

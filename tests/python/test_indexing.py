@@ -303,6 +303,16 @@ def test_duplicates_take_the_last_value_and_sum_gradients():
     assert y.tolist() == [2, 0]
 
 
+@pytest.mark.parametrize("device", ["cpu", "simt"])
+def test_tensors_of_ints_select_rows(device):
+    x = td.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
+    for index in ([1, 0, 1], [-1, 0], [[0, -2], [1, 1]], []):
+        index = np.array(index, np.int32 if device == "simt" else np.int64)
+        np.testing.assert_array_equal(x[td.tensor(index, device=device)].to("cpu").numpy(), x.to("cpu").numpy()[index])
+    select = td.compile(lambda x, index: x[index] * 2)
+    assert select(x, td.tensor([-1, 0], device=device)).tolist() == [[6, 8], [2, 4]]
+
+
 def test_gradients_of_gradients_through_selections():
     x = td.tensor([1.0, 2.0, 3.0], requires_grad=True)
     (first,) = td.grad([(x[[2, 0]] ** 3).sum()], [x], create_graph=True)
