@@ -59,7 +59,15 @@ void check(int64_t K, int64_t M, int64_t N, bool by_column) {
 
 TEST_P(TallProducts, AgreeWithDouble) {
   for (int64_t K : {1, 63, 64, 65, 200})
-    for (auto [M, N] : {std::array<int64_t, 2>{1, 1}, {6, 64}, {7, 65}, {5, 15}, {8, 16}, {3, 17}, {13, 100}})
+    for (auto [M, N] : {std::array<int64_t, 2>{1, 1},
+                        {6, 64},
+                        {7, 65},
+                        {5, 15},
+                        {8, 16},
+                        {3, 17},
+                        {13, 100},
+                        {100, 20},
+                        {5, 300}})
       for (bool by_column : {false, true}) check(K, M, N, by_column);
 }
 

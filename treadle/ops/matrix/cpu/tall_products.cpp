@@ -14,7 +14,11 @@
 #define TREADLE_CPU_TALL_PRODUCTS_ONCE
 namespace treadle::cpu {
 
-constexpr int64_t kDepth = 64;  ///< terms per pass: of a strip of b and of some rows of aᵀ they stay in L1
+// What a pass works on lies densely in scratch: rows that are a power of two apart would share few lines of
+// L1.
+constexpr int64_t kDepth = 64;         ///< terms of a pass
+constexpr int64_t kRows = 96;          ///< rows of aᵀ that stay in L1, beside a strip of b
+constexpr int64_t kColumns = 256;      ///< of b, whose strips stay in L2
 constexpr int64_t kLargestStrip = 64;  ///< floats across a register tile of the widest vectors
 
 }  // namespace treadle::cpu
@@ -34,7 +38,7 @@ constexpr int kStripVectors = 4;  // 24 of 32 registers hold sums
 constexpr int kStripVectors = 2;  // 12 of 16
 #endif
 constexpr int64_t kStrip = kStripVectors * kLanes;
-static_assert(kStrip <= kLargestStrip);
+static_assert(kStrip <= kLargestStrip && kColumns % kStrip == 0);
 
 /// The terms of a pass, of which a tile takes some rows of aᵀ and a strip of b.
 struct TallPass {
@@ -98,35 +102,51 @@ void multiply_tall_strip(const TallPass& p, int64_t rows, int64_t vectors) {
   multiply_tall_strip<2>(p, rows);
 }
 
-/// Copies the last columns of b's rows, filled up with zeros to whole vectors.
-void pad_columns(const TallPass& p, int64_t columns, float* HWY_RESTRICT out) {
-  const int64_t padded = padded_columns(columns);
+/// Copies `columns` columns of b's rows, filled up with zeros to whole vectors, `padded` floats a row.
+void pack_strip(const TallPass& p, int64_t columns, int64_t padded, float* HWY_RESTRICT out) {
   for (int64_t k = 0; k < p.depth; ++k, out += padded) {
     std::copy_n(p.b + k * p.b_row, columns, out);
     std::fill_n(out + columns, padded - columns, 0.0f);
   }
 }
 
+/// Copies `rows` rows of aᵀ, those of a term side by side.
+void pack_rows(const TallPass& p, int64_t rows, float* HWY_RESTRICT out) {
+  for (int64_t k = 0; k < p.depth; ++k, out += rows)
+    if (p.a_column == 1)
+      std::copy_n(p.a + k * p.a_row, rows, out);
+    else
+      for (int64_t i = 0; i < rows; ++i) out[i] = p.a[k * p.a_row + i * p.a_column];
+}
+
+/// Of the strip that begins with so many columns left: whole vectors.
+int64_t strip_width(int64_t columns) { return (std::min(kStrip, columns) + kLanes - 1) / kLanes * kLanes; }
+
+/// At most kDepth terms and kColumns columns.
+void multiply_tall_pass(TallPass pass, int64_t rows, int64_t columns, float* scratch) {
+  float *packed_a = scratch, *packed_b = scratch + kDepth * kRows;
+  TallPass strip = pass;
+  for (int64_t j = 0; j < columns; j += kStrip, strip.b += kStrip)
+    pack_strip(strip, std::min(kStrip, columns - j), strip_width(columns - j), packed_b + j * kDepth);
+  for (int64_t i = 0; i < rows; i += kRows, pass.a += kRows * pass.a_column, pass.c += kRows * pass.c_row) {
+    const int64_t own = std::min(kRows, rows - i);
+    pack_rows(pass, own, packed_a);
+    for (int64_t j = 0; j < columns; j += kStrip) {
+      const int64_t width = strip_width(columns - j), inside = std::min(kStrip, columns - j);
+      multiply_tall_strip(
+          {pass.depth, packed_a, own, 1, packed_b + j * kDepth, width, pass.c + j, pass.c_row, pass.first},
+          own, (inside + kLanes - 1) / kLanes);
+    }
+  }
+}
+
 void multiply_tall(const TallProduct& t, float* scratch) {
   const int64_t c_row = padded_columns(t.N);
   for (int64_t k = 0; k == 0 || k < t.K; k += kDepth)
-    for (int64_t j = 0; j < t.N; j += kStrip) {
-      const int64_t columns = std::min(kStrip, t.N - j);
-      TallPass pass{std::min(kDepth, t.K - k),
-                    t.a + k * t.a_row,
-                    t.a_row,
-                    t.a_column,
-                    t.b + k * t.b_row + j,
-                    t.b_row,
-                    t.c + j,
-                    c_row,
-                    k == 0};
-      if (columns % kLanes != 0) {
-        pad_columns(pass, columns, scratch);
-        pass.b = scratch, pass.b_row = padded_columns(columns);
-      }
-      multiply_tall_strip(pass, t.M, (columns + kLanes - 1) / kLanes);
-    }
+    for (int64_t j = 0; j < t.N; j += kColumns)
+      multiply_tall_pass({std::min(kDepth, t.K - k), t.a + k * t.a_row, t.a_row, t.a_column,
+                          t.b + k * t.b_row + j, t.b_row, t.c + j, c_row, k == 0},
+                         t.M, std::min(kColumns, t.N - j), scratch);
 }
 
 /// Vectors of columns from `j` on, as many as there are.
@@ -172,7 +192,7 @@ HWY_EXPORT(sum_rows);
 
 int64_t padded_columns(int64_t columns) { return (columns + 15) / 16 * 16; }
 
-int64_t tall_scratch() { return kDepth * kLargestStrip; }
+int64_t tall_scratch() { return kDepth * (kRows + kColumns + kLargestStrip); }
 
 void multiply_tall(const TallProduct& product, float* scratch) {
   HWY_DYNAMIC_DISPATCH(multiply_tall)(product, scratch);
