@@ -1,5 +1,5 @@
-/// What `treadle train`, `eval` and `plot` do differently by what a model learns: each file of cli/tasks/
-/// registers one under the name that ModelInfo::task has, and the build finds it.
+/// What `treadle train`, `eval`, `plot` and the benches do differently by what a model learns: each file of
+/// cli/tasks/ registers one under the name that ModelInfo::task has, and the build finds it.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/json.h"
+#include "cli/step_examples.h"
 #include "cli/train_options.h"
 #include "treadle/data/dataset.h"
 #include "treadle/train/learning_rate_finder.h"
@@ -81,6 +82,8 @@ struct LearningTask {
   std::string name;
   std::function<std::unique_ptr<TrainTask>()> train;
   std::function<EvalAnswer(LoadedModel& model, const EvalRequest& request)> evaluate;
+  /// Throws as TrainTask::load().
+  std::function<std::unique_ptr<StepExamples>(const StepData& request)> examples;
   bool of_images = false;  ///< or other examples with a label each
 };
 

@@ -22,7 +22,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class StepCell:
-    """Images per second of one step."""
+    """Images, or windows of a text, per second of one step."""
 
     model: str
     mode: str  # train or inference
@@ -94,6 +94,7 @@ CELLS = [
     StepCell("vgg_small", "train", 64, pytorch(1.2), data="cifar-10", trained_batches=50),
     StepCell("resnet18_cifar", "train", 32, pytorch(1.2), data="cifar-10", trained_batches=20),
     StepCell("vision_transformer", "train", 64, pytorch(1.2), trained_batches=50),
+    StepCell("char_gpt", "train", 16, pytorch(1.2), data="licences", trained_batches=50),
     RecipeCell("fashion-mnist/91.4", ("fashion_cnn", "--preset", "fast"), 0.914, pytorch(4.5)),
     RecipeCell("mnist/99", ("mnist_cnn", "--preset", "fast"), 0.99, pytorch(6)),
     ArenaCell("fashion_cnn/arena/32", "fashion_cnn", 32, (Goal("eager", 0.6, at_most=True),)),

@@ -6,6 +6,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import text_data
+
 PEERS = Path(__file__).resolve().parent
 ROOT = PEERS.parents[1]
 PYTHON = Path(os.environ.get("TREADLE_PEERS_VENV") or PEERS / ".venv") / "bin" / "python"
@@ -90,6 +92,18 @@ def run_json(command, environment=None):
     return last_json(run(command, environment), command)
 
 
+def data_of(cell):
+    """Returns what --data is given."""
+    if cell.data != text_data.NAME:
+        return cell.data
+    path = CACHE / f"{text_data.NAME}.txt"
+    try:
+        text_data.write(path)
+    except text_data.NoText as reason:
+        raise Skipped(str(reason)) from reason
+    return str(path)
+
+
 def weights_of(treadle, cell, quick):
     """Returns the file with a model's weights after its first epoch, or the cell's batches of it, trained once and kept."""
     batches = cell.trained_batches or (200 if quick else 0)
@@ -101,14 +115,14 @@ def weights_of(treadle, cell, quick):
         recipe = ["--epochs", "1", "--optimizer", "adam", "--lr", "1e-3", "--schedule", "constant", "--batch-size", "32"]
         # Into another folder first: an interrupted training must not be taken for a whole one.
         scratch = folder.with_name(f"{folder.name}.{os.getpid()}")
-        command = [treadle, "train", cell.model, "--data", cell.data, *recipe, *limit, "--out", scratch]
+        command = [treadle, "train", cell.model, "--data", data_of(cell), *recipe, *limit, "--out", scratch]
         run_json([*command, "--quiet", "--json"])
         scratch.rename(folder)
     return weights
 
 
 def step_command(treadle, contender, cell, weights, seconds, threads=0):
-    common = ["--model", cell.model, "--data", cell.data, "--batch", str(cell.batch), "--seconds", str(seconds), "--json"]
+    common = ["--model", cell.model, "--data", data_of(cell), "--batch", str(cell.batch), "--seconds", str(seconds), "--json"]
     if threads and contender is not ONE_THREAD:
         common += ["--threads", str(threads)]
     training = ["--mode", cell.mode, "--optimizer", cell.optimizer, "--lr", LEARNING_RATE]

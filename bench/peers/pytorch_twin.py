@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times one training or inference step of a model in PyTorch on the CPU, with real images.
+"""Times one training or inference step of a model in PyTorch on the CPU, with real images, or windows of a text.
 
 A step gathers its batch from a tensor in memory by a shuffled index, as users with small data sets do, then computes.
 The tensor holds the first 15,000 images as float32 in [0,1], as many bytes as all 60,000 take undecoded, so that the
@@ -16,9 +16,11 @@ from safetensors.torch import load_file
 import cifar_data
 import idx_data
 import step_timing
+import text_data
 from models import MODELS
 
 IMAGES = 15000
+BLOCK = 64  # characters of a window
 
 
 def parse_arguments():
@@ -32,21 +34,35 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def make_batches(arguments):
-    """Returns a function from the step number to a batch (images [N,C,H,W], labels [N])."""
+def learns_text(arguments):
+    return arguments.model == "char_gpt"
+
+
+def load_examples(arguments):
+    """Returns (images [N,C,H,W], labels [N]), or (characters [N,T], those that follow each [N,T])."""
+    if learns_text(arguments):
+        text = torch.tensor(text_data.load(arguments.data)[1])
+        end = (len(text) - 1) // BLOCK * BLOCK
+        return text[:end].view(-1, BLOCK), text[1 : end + 1].view(-1, BLOCK)
     cifar = arguments.data == "cifar-10"
     loaded = cifar_data.load(arguments.data, IMAGES) if cifar else idx_data.load(arguments.data, "train", IMAGES)
     images, labels = map(torch.from_numpy, loaded)
     images, labels = images.float().div_(255), labels.long()
     if arguments.config == "channels_last":
         images = images.contiguous(memory_format=torch.channels_last)
-    order = torch.randperm(len(images))
-    batches = len(images) // arguments.batch
+    return images, labels
+
+
+def make_batches(arguments):
+    """Returns a function from the step number to a batch of examples with their targets."""
+    examples, targets = load_examples(arguments)
+    order = torch.randperm(len(examples))
+    batches = len(examples) // arguments.batch
 
     def batch(step):
         start = step % batches * arguments.batch
         index = order[start : start + arguments.batch]
-        return images[index], labels[index]
+        return examples[index], targets[index]
 
     return batch
 
@@ -58,7 +74,8 @@ def load_weights(model, path):
 
 
 def make_model(arguments):
-    model = MODELS[arguments.model]()
+    options = (len(text_data.load(arguments.data)[0]), BLOCK) if learns_text(arguments) else ()
+    model = MODELS[arguments.model](*options)
     if arguments.weights:
         load_weights(model, arguments.weights)
     if arguments.config == "channels_last":
@@ -79,9 +96,9 @@ def train_step(model, batch, arguments):
     optimizer = make_optimizer(model, arguments)
 
     def step(number):
-        images, labels = batch(number)
+        examples, targets = batch(number)
         optimizer.zero_grad()
-        loss = F.cross_entropy(model(images), labels)
+        loss = F.cross_entropy(model(examples).flatten(0, -2), targets.flatten())
         loss.backward()
         optimizer.step()
         return loss
@@ -111,6 +128,7 @@ def measure(arguments):
         result["loss"] = step(0).item()
     return result | {
         "mode": arguments.mode,
+        "unit": "windows" if learns_text(arguments) else "images",
         "config": arguments.config,
         "torch": torch.__version__,
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),

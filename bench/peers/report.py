@@ -36,7 +36,8 @@ def median_of(results, key):
 
 
 def speed_text(results):
-    text = f"{median_of(results, MEDIAN):,.0f} / {median_of(results, FAST):,.0f} img/s"
+    unit = "windows" if results[0].get("unit") == "windows" else "img"
+    text = f"{median_of(results, MEDIAN):,.0f} / {median_of(results, FAST):,.0f} {unit}/s"
     if results[0]["batch"] == 1:
         text += f", {1e6 * median_of(results, 'step_seconds_median'):,.0f} µs"
     return text

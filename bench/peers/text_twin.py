@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Trains char_gpt and its twin in PyTorch on the same windows of a text, from the same weights, and compares their losses.
 
-The text is that of the licences in /usr/share/common-licenses, which every Debian has, one behind the other by name. The recipe
-is the preset `text` with AdamW, whose formula both have, ended after some steps; the twin repeats the program's shuffles, its windows, clipping and schedule. Both
+The text is that of text_data.py. The recipe is the preset `text` with AdamW, whose formula both have, ended after some steps; the twin repeats the program's shuffles, its windows, clipping and schedule. Both
 compute in float32 on the CPU. The program's first weights are those of a step with the learning rate 0.
 
 Exit codes: 0 the last losses differ by less than 1 %, 1 they do not, 3 there is no text.
@@ -21,12 +20,12 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 
+import text_data
 from models import MODELS
 from pytorch_twin import load_weights
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM, DOCUMENT = ROOT / "build" / "release" / "treadle", ROOT / "docs" / "accuracy.md"
-LICENCES = Path("/usr/share/common-licenses")
 BEGIN, END = "<!-- table: text twin -->", "<!-- end of table -->"
 WORD = (1 << 64) - 1
 BLOCK, BATCH, RATE, WARM_UP, DECAY, CLIP = 64, 16, 2e-3, 100, 0.1, 1.0  # the preset's, but for the rate
@@ -138,30 +137,28 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="write the row into docs/accuracy.md")
     arguments = parser.parse_args()
-    files = sorted(path for path in LICENCES.glob("*") if path.is_file() and not path.is_symlink())
-    if not files:
-        print(f"text_twin: {LICENCES} holds no texts", file=sys.stderr)
-        return 3
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        contents = "".join(path.read_text(encoding="utf-8") for path in files)
-        (folder / "licences.txt").write_text(contents, encoding="utf-8")
-        characters = sorted(set(contents))
-        numbers = torch.tensor([characters.index(character) for character in contents])
-        test = len(numbers) // 10
+        try:
+            text_data.write(folder / "licences.txt")
+        except text_data.NoText as reason:
+            print(f"text_twin: {reason}", file=sys.stderr)
+            return 3
+        characters, *parts = text_data.load(folder / "licences.txt")
+        training, test = map(torch.tensor, parts)
         seed = ("--seed", arguments.seed)
         treadle(folder, 0, *seed, "--steps", 1, "--out", folder / "first")
         model = MODELS["char_gpt"](len(characters), BLOCK)
         load_weights(model, folder / "first" / "last.safetensors")
         ours = treadle(folder, RATE, *seed, "--steps", arguments.steps, "--out", folder / "run")
-    theirs = train(model, numbers[:-test], arguments.steps, arguments.seed)
+    theirs = train(model, training, arguments.steps, arguments.seed)
     model.eval()
     figures = mean(ours["losses"][-LAST:]), mean(theirs[-LAST:])
     differ = abs(figures[0] / figures[1] - 1)
     print(f"first losses {ours['losses'][0]:.6f} and {theirs[0]:.6f}; the largest difference of a step is "
           f"{max(abs(a - b) for a, b in zip(ours['losses'], theirs)):.2g}")
-    row = (f"| {arguments.steps} | {len(contents):,} | {figures[0]:.4f} | {figures[1]:.4f} | {100 * differ:.3f} % | "
-           f"{ours['test_loss']:.4f} | {test_loss(model, numbers[-test:]):.4f} |")
+    row = (f"| {arguments.steps} | {len(training) + len(test):,} | {figures[0]:.4f} | {figures[1]:.4f} | {100 * differ:.3f} % | "
+           f"{ours['test_loss']:.4f} | {test_loss(model, test):.4f} |")
     print(row)
     if arguments.write:
         write(row)

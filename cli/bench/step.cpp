@@ -50,7 +50,8 @@ std::vector<double> rates_by_tenth(const std::vector<double>& seconds, double ba
 /// What was measured.
 struct StepMeasurement {
   StepMeasurement(const StepBench& bench, StepWork& work, const std::vector<double>& times)
-      : steps(int64_t(times.size())),
+      : unit(work.unit()),
+        steps(int64_t(times.size())),
         median(quantile(times, 0.5)),
         fast(quantile(times, 0.1)),
         slow(quantile(times, 0.9)),
@@ -61,6 +62,7 @@ struct StepMeasurement {
     if (bench.mode == "train") loss = work.loss(), density = work.density();
   }
 
+  std::string unit;
   int64_t steps;
   double median, fast, slow;  ///< seconds of a step: median, p10, p90
   std::vector<double> rates;
@@ -76,6 +78,7 @@ Json json_of(const StepBench& bench, Device device, const StepMeasurement& m) {
                  {"model", bench.model},
                  {"mode", bench.mode},
                  {"batch", bench.batch},
+                 {"unit", m.unit},
                  {"optimizer", bench.optimizer},
                  {"checkpoint", bench.checkpoint},
                  {"device", to_string(device)},
@@ -100,14 +103,14 @@ Json json_of(const StepBench& bench, Device device, const StepMeasurement& m) {
 void print(const StepBench& bench, Device device, const StepMeasurement& m) {
   const double batch = double(bench.batch);
   fmt::print(
-      "{} {} on {}, batch {}, {} steps: {} images/s (median), {} (p10 of the step time)\n"
+      "{} {} on {}, batch {}, {} steps: {} {}/s (median), {} (p10 of the step time)\n"
       "step {:.3f} ms median, {:.3f} p10, {:.3f} p90; peak {}, of that a step {}\n",
       bench.model, bench.mode, to_string(device), bench.batch, m.steps,
-      with_commas(int64_t(batch / m.median)), with_commas(int64_t(batch / m.fast)), 1e3 * m.median,
+      with_commas(int64_t(batch / m.median)), m.unit, with_commas(int64_t(batch / m.fast)), 1e3 * m.median,
       1e3 * m.fast, 1e3 * m.slow, byte_size(double(m.peak_bytes)), byte_size(double(m.step_peak_bytes)));
   if (!m.rates.empty())
-    fmt::print("from the first tenth of the steps, {} images/s, to the last, {}\n",
-               with_commas(int64_t(m.rates.front())), with_commas(int64_t(m.rates.back())));
+    fmt::print("from the first tenth of the steps, {} {}/s, to the last, {}\n",
+               with_commas(int64_t(m.rates.front())), m.unit, with_commas(int64_t(m.rates.back())));
   if (m.arena_bytes)
     fmt::print("arena, scratch and results of the program: {}\n", byte_size(double(*m.arena_bytes)));
   if (!m.loss) return;

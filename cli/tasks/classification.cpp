@@ -13,6 +13,8 @@
 #include "treadle/data/fingerprint.h"
 #include "treadle/data/hold_out.h"
 #include "treadle/data/pixel_statistics.h"
+#include "treadle/train/classification/classifier_loss.h"
+#include "treadle/train/classification/evaluate.h"
 #include "treadle/train/classification/fit_classifier.h"
 
 namespace treadle::cli {
@@ -136,13 +138,38 @@ EvalAnswer evaluate_classifier(LoadedModel& model, const EvalRequest& request) {
   return {text, object};
 }
 
+/// Images gathered by their indices, without augmentations.
+class ClassifiedExamples final : public StepExamples {
+ public:
+  explicit ClassifiedExamples(const StepData& request) : data_(load_dataset(request.data).train) {
+    if (request.checkpoint) normalization_ = request.checkpoint->normalization;
+  }
+
+  std::string unit() const override { return "images"; }
+  int64_t size() const override { return data_.size(); }
+  ModelTask model_task() const override { return {data_.image_shape, int64_t(data_.classes.size())}; }
+  std::vector<Tensor> batch(std::span<const int64_t> indices, Device device) const override {
+    const Batch batch = make_batch(data_, indices, normalization_, device);
+    return {batch.images, batch.labels};
+  }
+  std::function<Tensor(std::span<const Tensor>)> loss(Module& model) const override {
+    return classifier_loss(model);
+  }
+
+ private:
+  ImageDataset data_;
+  PixelNormalization normalization_;
+};
+
 }  // namespace
 
 void register_tasks_classification(LearningTasks& tasks) {
-  tasks.add({.name = "classification",
-             .train = [] { return std::make_unique<Classification>(); },
-             .evaluate = evaluate_classifier,
-             .of_images = true});
+  tasks.add(
+      {.name = "classification",
+       .train = [] { return std::make_unique<Classification>(); },
+       .evaluate = evaluate_classifier,
+       .examples = [](const StepData& request) { return std::make_unique<ClassifiedExamples>(request); },
+       .of_images = true});
 }
 
 }  // namespace treadle::cli

@@ -8,6 +8,8 @@
 #include "treadle/core/error.h"
 #include "treadle/data/fingerprint.h"
 #include "treadle/data/text.h"
+#include "treadle/ops/layout/copy.h"
+#include "treadle/train/class_loss.h"
 #include "treadle/train/language/fit_language_model.h"
 #include "treadle/train/language/text_windows.h"
 
@@ -122,12 +124,44 @@ EvalAnswer evaluate_language(LoadedModel& model, const EvalRequest& request) {
   return {figures_text("test", test) + share_text(test, in_part) + "\n", object};
 }
 
+/// The characters of a model, where it has some.
+TextDataset text_for(const StepData& request) {
+  require_text(request.data, request.model);
+  if (!request.checkpoint) return load_text(request.data);
+  const Vocabulary vocabulary(request.checkpoint->classes);
+  return load_text(request.data, {.block = request.checkpoint->input[0], .vocabulary = &vocabulary});
+}
+
+/// Windows side by side.
+class WindowExamples final : public StepExamples {
+ public:
+  explicit WindowExamples(const StepData& request)
+      : text_(text_for(request)), windows_(text_.train, text_.block, 0, kCpu) {}
+
+  std::string unit() const override { return "windows"; }
+  int64_t size() const override { return windows_.size(); }
+  ModelTask model_task() const override { return {{text_.block}, text_.vocabulary.size()}; }
+  std::vector<Tensor> batch(std::span<const int64_t> indices, Device device) const override {
+    std::vector<Tensor> batch = windows_.batch(indices);
+    for (Tensor& tensor : batch) tensor = to(tensor, device);
+    return batch;
+  }
+  std::function<Tensor(std::span<const Tensor>)> loss(Module& model) const override {
+    return [&model](std::span<const Tensor> batch) { return class_loss(model(batch[0]), batch[1]); };
+  }
+
+ private:
+  TextDataset text_;
+  TextWindows windows_;
+};
+
 }  // namespace
 
 void register_tasks_language(LearningTasks& tasks) {
   tasks.add({.name = "language",
              .train = [] { return std::make_unique<Language>(); },
-             .evaluate = evaluate_language});
+             .evaluate = evaluate_language,
+             .examples = [](const StepData& request) { return std::make_unique<WindowExamples>(request); }});
 }
 
 }  // namespace treadle::cli

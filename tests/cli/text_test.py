@@ -113,9 +113,25 @@ class Text(ProgramTest):
         self.assertEqual(self.train("--epochs", 1).returncode, 0)
         self.assert_fails(run("generate", self.folder / "run"), 2, "mlp", "writes no text")
         self.assert_fails(run("train", "mlp", "--data", self.text), 2, "text.txt is a file")
-        for bench in ("step", "loader", "explain"):
-            none = self.folder / "none"  # refused before any data are looked for
-            self.assert_fails(run("bench", bench, "--model", "char_gpt", "--data", none), 2, "bench needs a model of images")
+        none = self.folder / "none"  # refused before any data are looked for
+        self.assert_fails(run("bench", "loader", "--model", "char_gpt", "--data", none), 2, "bench needs a model of images")
+
+    def test_benches_step_through_windows(self):
+        self.learnt("--no-plots")
+        bench = ["bench", "step", "--model", "char_gpt", "--data", self.text, "--lr", 0, "--steps", 2, "--batch", 8]
+        fresh = last_json(run(*bench, "--json"))
+        self.assertEqual((fresh["unit"], fresh["steps"], fresh["pooled_gradient_density"]), ("windows", 2, []))
+        self.assertAlmostEqual(fresh["loss"], math.log(19), delta=0.2)  # of weights that know nothing yet
+        learnt = last_json(run(*bench, "--checkpoint", self.folder / "run", "--json"))
+        self.assertLess(learnt["loss"], 2)
+        inference = run(*bench, "--checkpoint", self.folder / "run", "--mode", "inference")
+        self.assertRegex(inference.stdout, r"char_gpt inference on \w+, batch 8, 2 steps: [\d,]+ windows/s")
+        self.assertIn("cross_entropy", run("bench", "explain", *bench[2:6], "--batch", 8, "--replays", 1).stdout)
+        self.assert_fails(run("bench", "step", "--model", "char_gpt"), 2, "char_gpt learns from a text", "--data FILE")
+        self.assert_fails(run(*bench[:4], "--data", self.folder / "none.txt"), 3, "there is no file")
+        self.assert_fails(run(*bench[:6], "--batch", 9999), 2, "training windows, fewer than a batch of 9999")
+        options = ["--model", "mlp", "--checkpoint", self.folder / "run"]
+        self.assert_fails(run("bench", "step", *options), 2, "holds the model char_gpt, not mlp")
 
 
 if __name__ == "__main__":
