@@ -53,6 +53,7 @@ from treadle._core import conv2d_max_pool2d as conv2d_max_pool2d
 from treadle._core import conv2d_relu as conv2d_relu
 from treadle._core import conv_transpose2d as conv_transpose2d
 from treadle._core import copy_into as copy_into
+from treadle._core import cos as cos
 from treadle._core import cross_entropy as cross_entropy
 from treadle._core import div as div
 from treadle._core import dropout as dropout
@@ -153,6 +154,7 @@ from treadle._core import selu as selu
 from treadle._printing import set_printoptions as set_printoptions
 from treadle._core import sigmoid as sigmoid
 from treadle._core import silu as silu
+from treadle._core import sin as sin
 from treadle._core import slice as slice
 from treadle._core import smooth_l1_loss as smooth_l1_loss
 from treadle._core import softmax as softmax
