@@ -78,12 +78,26 @@ def own_names(module, names, docstrings):
     return compiled.written(generator, module)
 
 
+def names_of(module):
+    """The public names, and those that its __getattr__() finds."""
+    return sorted(set(module.__all__) | {name for name in set(dir(module)) - vars(module).keys() if not name.startswith("_")})
+
+
+def line_for(module, name, place):
+    """How the name comes into the module."""
+    value = getattr(module, name)
+    if inspect.ismodule(value):
+        return f"from {value.__name__.rpartition('.')[0]} import {name} as {name}"
+    if place == module.__name__:
+        return f"{name}: {'None' if value is None else type(value).__name__}"
+    return f"from {place} import {name} as {name}"
+
+
 def stub_of(module, docstrings):
-    homes = {name: home(module, name) for name in sorted(module.__all__) if not inspect.ismodule(getattr(module, name))}
-    lines = [f"from {place} import {name} as {name}" for name, place in homes.items() if place != module.__name__]
-    lines += [f"from {module.__name__} import {name} as {name}" for name in sorted(set(module.__all__) - homes.keys())]
+    homes = {name: home(module, name) for name in names_of(module)}
+    own = [name for name, value in vars(module).items() if homes.get(name) == module.__name__ and not inspect.ismodule(value)]
+    lines = [line_for(module, name, place) for name, place in homes.items() if name not in own]
     text = HEAD + "\n" + "\n".join(lines) + "\n"
-    own = [name for name in vars(module) if homes.get(name) == module.__name__]
     if own:
         text += "\n" + own_names(module, own, docstrings)
     if hasattr(module, "__version__"):

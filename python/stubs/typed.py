@@ -5,12 +5,11 @@ import builtins
 import inspect
 import sys
 
-import treadle._core
-
 TYPES = {name for name in vars(builtins) if isinstance(getattr(builtins, name), type)}
 PARTS = "treadle._core"
 ALIASES = {"DTypeLike"}  # of types that Python has no class for
 IMPORTS = {
+    "AbstractContextManager": "from contextlib import AbstractContextManager",
     "Any": "from typing import Any",
     "Callable": "from collections.abc import Callable",
     "Iterable": "from collections.abc import Iterable",
@@ -24,6 +23,15 @@ IMPORTS = {
     "builtins": "import builtins",
     "numpy": "import numpy",
 }
+
+
+def home_of_class(name):
+    """The module of the package that defines it."""
+    for place, module in sorted(sys.modules.items()):
+        value = vars(module).get(name) if place.split(".")[0] == "treadle" else None
+        if isinstance(value, type) and value.__module__ == place:
+            return place
+    return None
 
 
 class Types(ast.NodeTransformer):
@@ -42,8 +50,9 @@ class Types(ast.NodeTransformer):
         if node.id in IMPORTS:
             self.imports.add(IMPORTS[node.id])
         elif node.id not in self.here and node.id not in TYPES:
-            if node.id in ALIASES or isinstance(getattr(treadle._core, node.id, None), type):
-                self.imports.add(f"from {PARTS} import {node.id}")
+            place = PARTS if node.id in ALIASES else home_of_class(node.id)
+            if place:
+                self.imports.add(f"from {place} import {node.id}")
             else:
                 self.unknown.add(node.id)
         return node

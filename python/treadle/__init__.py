@@ -41,4 +41,6 @@ def __getattr__(name):
 
 
 def __dir__():
-    return [*globals(), *_ON_FIRST_USE]
+    import importlib
+
+    return [*globals(), *_ON_FIRST_USE, *importlib.import_module("treadle.array_api").__all__]

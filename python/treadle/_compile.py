@@ -1,10 +1,20 @@
 """compile(): functions that are recorded once and replayed."""
 
+from __future__ import annotations
+
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, overload
 
 from treadle._core import CompiledFunction, Tensor
+
+TYPE_CHECKING = False  # as of typing, whose import takes time
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, overload
+else:
+
+    def overload(function):
+        """What only type checkers need."""
+        return function
 
 
 class Compiled(CompiledFunction):

@@ -1,11 +1,16 @@
 """Modes of automatic differentiation, as context managers and as decorators."""
 
+from __future__ import annotations
+
 import contextlib
-from typing import Any, TypeVar
 
 from treadle import _core
 
-S = TypeVar("S", bound="_Scope")
+TYPE_CHECKING = False  # as of typing, whose import takes time
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    S = TypeVar("S", bound="_Scope")
 
 
 class _Scope(contextlib.ContextDecorator):

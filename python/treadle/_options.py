@@ -28,7 +28,7 @@ def initializer(kind: type, head: str, options: list, tail: str = "", body: str 
         declared.append(tail)
     given = ", ".join(f"{name}={name}" for name in others if name not in ("*", "/") and not name.startswith("**"))
     rest = "".join(f", **{name[2:]}" for name in others if name.startswith("**"))
-    source = f"def __init__(self, {', '.join(declared)}):\n    {body}({{{', '.join(passed)}}}, {given}{rest})\n"
+    source = f"def __init__(self, {', '.join(declared)}) -> None:\n    {body}({{{', '.join(passed)}}}, {given}{rest})\n"
     scope = {}
     exec(source, defaults, scope)  # the options are known at run time alone
     scope["__init__"].__qualname__ = f"{kind.__name__}.__init__"

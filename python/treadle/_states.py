@@ -9,6 +9,10 @@ from treadle import _core
 from treadle._core import Tensor
 from treadle._core._nn import Module
 
+TYPE_CHECKING = False  # as of typing, whose import takes time
+if TYPE_CHECKING:
+    from typing import Any
+
 _OF_TORCH = (".pt", ".pth", ".bin")
 
 
@@ -59,7 +63,7 @@ def _torch(path):
     return torch
 
 
-def from_torch(value):
+def from_torch(value: Any) -> Any:
     """PyTorch's tensors as tensors of one's own: one, or those in a dict, a list or a tuple; anything else stays as it is.
     Tensors are copied."""
     if isinstance(value, Mapping):
@@ -74,7 +78,7 @@ def from_torch(value):
     return _core.from_array(source).clone()
 
 
-def to_torch(value):
+def to_torch(value: Any) -> Any:
     """Tensors as PyTorch's: one, or those in a dict, a list or a tuple. Tensors are copied. Raises ImportError without
     PyTorch."""
     import torch

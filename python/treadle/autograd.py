@@ -15,14 +15,19 @@
     y = Exp.apply(x)
 """
 
+from __future__ import annotations
+
 import atexit
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
 
 from treadle import _core
 from treadle._core import Tensor, grad, is_grad_enabled
 from treadle._modes import enable_grad, no_grad
+
+TYPE_CHECKING = False  # as of typing, whose import takes time
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 __all__ = ["Function", "FunctionContext", "enable_grad", "grad", "gradcheck", "is_grad_enabled", "no_grad"]
 

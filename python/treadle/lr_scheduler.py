@@ -125,21 +125,21 @@ def known_schedules() -> list[str]:
 class StepLR(_kinds["step"]):
     """The rate times `gamma` every `step_size` calls of step()."""
 
-    def __init__(self, optimizer, step_size: int, gamma: float = 0.1):
+    def __init__(self, optimizer, step_size: int, gamma: float = 0.1) -> None:
         super().__init__(optimizer, step_size=step_size, gamma=gamma)
 
 
 class MultiStepLR(_kinds["multi-step"]):
     """The rate times `gamma` after each of the milestones."""
 
-    def __init__(self, optimizer, milestones: list[int], gamma: float = 0.1):
+    def __init__(self, optimizer, milestones: list[int], gamma: float = 0.1) -> None:
         super().__init__(optimizer, milestones=milestones, gamma=gamma)
 
 
 class ExponentialLR(_kinds["exponential"]):
     """The rate times `gamma` at each call of step()."""
 
-    def __init__(self, optimizer, gamma: float):
+    def __init__(self, optimizer, gamma: float) -> None:
         super().__init__(optimizer, gamma=gamma)
 
 
@@ -148,14 +148,14 @@ class CosineAnnealingLR(_kinds["cosine"]):
 
     _in_epochs = True
 
-    def __init__(self, optimizer, T_max: int, eta_min: float = 0.0):
+    def __init__(self, optimizer, T_max: int, eta_min: float = 0.0) -> None:
         super().__init__(optimizer, lowest_rate=eta_min, total_steps=T_max)
 
 
 class CosineAnnealingWarmRestarts(_kinds["cosine-warm-restarts"]):
     """Cosines to `eta_min`, the first over `T_0` calls of step(), each next one over `T_mult` times as many."""
 
-    def __init__(self, optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0):
+    def __init__(self, optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0) -> None:
         super().__init__(optimizer, restart_epochs=T_0, restart_factor=T_mult, lowest_rate=eta_min)
 
 
@@ -164,7 +164,7 @@ class OneCycleLR(_kinds["one-cycle-cosine"]):
     calls of step(), of which the share `pct_start` rises."""
 
     def __init__(self, optimizer, max_lr: float, total_steps: int = 0, pct_start: float = 0.3, div_factor: float = 25.0,
-                 final_div_factor: float = 1e4):
+                 final_div_factor: float = 1e4) -> None:
         self.max_lr = max_lr
         if optimizer is not None:
             optimizer.learning_rate = max_lr
@@ -180,7 +180,7 @@ class ReduceLROnPlateau(_kinds["reduce-on-plateau"]):
     calls. `mode`: whether the least ("min") or the largest ("max") figure is best."""
 
     def __init__(self, optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4,
-                 cooldown: int = 0, min_lr: float = 0.0):
+                 cooldown: int = 0, min_lr: float = 0.0) -> None:
         if mode not in ("min", "max"):
             raise ValueError(f"mode is '{mode}'; it is min or max")
         self._higher_is_better = mode == "max"

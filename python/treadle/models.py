@@ -35,7 +35,7 @@ class ModelInfo:
     recipes: name → what recipe() gives
     """
 
-    def __init__(self, found: dict):
+    def __init__(self, found: dict) -> None:
         self.name: str = found["name"]
         self.description: str = found["description"]
         self.input: tuple = found["input"]
@@ -113,7 +113,7 @@ class About:
     def __init__(
         self, model: str, input: tuple = (), classes: Sequence[str] = (), options: dict | None = None,
         normalization: tuple = ((), ()), dataset: str = "",
-    ):
+    ) -> None:
         self.model, self.input, self.classes, self.options = model, input, list(classes), options or {}
         self.normalization, self.dataset = normalization, dataset
 

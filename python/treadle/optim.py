@@ -15,6 +15,8 @@ of treadle.train.fit() and of the program.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Any
 
 from treadle import _core
 from treadle._core import Tensor
@@ -35,14 +37,14 @@ _NAMES = {"eps": "epsilon"}
 class ParameterGroup(dict):
     """A group's parameters, learning rate and options. Its "lr" can be set, for the steps to come."""
 
-    def __init__(self, optimizer: "Optimizer", index: int, contents: dict):
+    def __init__(self, optimizer: "Optimizer", index: int, contents: dict) -> None:
         super().__init__(contents)
         self._optimizer, self._index = optimizer, index
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Any:
         return self._optimizer._group_rate(self._index) if key == "lr" else super().__getitem__(key)
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: str, value: Any) -> None:
         if key != "lr":
             raise TypeError(f"{key} of a group of parameters is fixed; make a new optimizer")
         self._optimizer._set_group_rate(self._index, float(value))
@@ -114,7 +116,7 @@ class Optimizer(_core._optim.Optimizer):
         for place in self._places[index]:
             self._set_rate_factor(place, factor)
 
-    def step(self, closure: Callable[[], Tensor] | None = None):
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
         """One update of every parameter that has a gradient. A closure is called first: it computes the loss and its
         gradients, and its result is returned."""
         loss = None
@@ -215,8 +217,14 @@ class _Averaged:
         self._average.swap()
 
 
-WeightAverage.applied = lambda self: _Averaged(self)
-WeightAverage.applied.__doc__ = "A context in which the model has its average weights."
+
+
+def _applied(self: WeightAverage) -> AbstractContextManager:
+    """A context in which the model has its average weights."""
+    return _Averaged(self)
+
+
+WeightAverage.applied = _applied
 
 __all__ = [
     *_classes, "LossScaler", "Optimizer", "ParameterGroup", "WeightAverage", "clip_grad_norm_", "clip_grad_value_",

@@ -72,6 +72,7 @@ x = td.tensor([[1.0, 2.0]], requires_grad=True)
 reveal_type(x @ x.T)
 reveal_type(td.nn.Linear(2, 3).train())
 reveal_type(x.dtype)
+reveal_type(td.log1p(x).square())
 reveal_type(td.grad(x.sum(), x))
 reveal_type(td.nn.Conv2d(1, 8, kernel_size=3).state_dict())
 td.nn.Conv2d("one", 8, kernel_size=3)
@@ -99,7 +100,7 @@ def test_programs_are_checked():
     pytest.importorskip("mypy")
     lines = mypy(text=PROGRAM.strip()).stdout.splitlines()
     revealed = [line.split('"')[1].replace("treadle._core.", "") for line in lines if "Revealed" in line]
-    assert revealed == ["Tensor", "_nn.Linear", "DType", "list[Tensor]", "dict[str, Tensor]", "__main__.Net"], lines
+    assert revealed == ["Tensor", "_nn.Linear", "DType", "Tensor", "list[Tensor]", "dict[str, Tensor]", "__main__.Net"], lines
     errors = [line for line in lines if "error:" in line]
     for error, name in zip(errors, ["Conv2d", "relu", "Linear", "Adam", "no_such_method"], strict=True):
         assert name in error, lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from treadle import _core
 from treadle._core import Tensor
@@ -18,14 +19,14 @@ class Dataset:
     def __len__(self) -> int:
         raise NotImplementedError(f"{type(self).__name__} has no __len__()")
 
-    def __getitem__(self, index: int):
+    def __getitem__(self, index: int) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no __getitem__()")
 
 
 class TensorDataset(Dataset):
     """Rows of tensors or arrays of the same length: example i is (a[i], b[i], …)."""
 
-    def __init__(self, *tensors):
+    def __init__(self, *tensors: Any) -> None:
         self.tensors = tuple(one if isinstance(one, Tensor) else _core_tensor(one) for one in tensors)
         if len({len(one) for one in self.tensors}) != 1:
             shapes = ", ".join(str(one.shape) for one in self.tensors)
@@ -86,7 +87,7 @@ class Loader:
     def __init__(
         self, dataset, batch_size: int = 32, shuffle: bool = True, *, seed: int = 0, augment=None, normalization=None,
         threads: int | None = None, ahead: int = 8, drop_last: bool = False, collate: Callable = collate, device: str = "cpu",
-    ):
+    ) -> None:
         if batch_size < 1:
             raise ValueError(f"a batch has {batch_size} examples; there must be one at least")
         self._of_library = isinstance(dataset, ImageDataset)

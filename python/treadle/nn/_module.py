@@ -1,10 +1,14 @@
 """What Python adds to Module: parts of a module are its attributes, as in PyTorch."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from __future__ import annotations
 
 from treadle._core import Tensor
 from treadle._core._nn import Module, _is_python
+
+TYPE_CHECKING = False  # as of typing, whose import takes time
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
 
 class Parameter(Tensor):

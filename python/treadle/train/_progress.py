@@ -14,7 +14,7 @@ class Progress(Callback):
     """Prints a line after each epoch on standard output and, where standard error is a terminal, redraws one as steps go
     by. Rates are those of training steps alone. fit() has one of its own unless `verbose` is False."""
 
-    def __init__(self, unit: str = "examples"):
+    def __init__(self, unit: str = "examples") -> None:
         super().__init__()
         self._unit, self._drawn = unit, False
 
