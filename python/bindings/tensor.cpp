@@ -78,13 +78,13 @@ void def_operator(nb::class_<Tensor>& type, const char* name, const char* reflec
 void def_update(nb::class_<Tensor>& type, const char* name, Binary function) {
   type.def(
       name,
-      [function](nb::object self, const OperandArgument& b) -> SelfObject {
+      [function](nb::object self, const OperandArgument& b) -> nb::typed<nb::object, Tensor> {
         const Tensor& x = *nb::inst_ptr<Tensor>(self);
         {
           nb::gil_scoped_release released;
           update(x, [&] { return function(x, b.operand()); });
         }
-        return self;
+        return nb::typed<nb::object, Tensor>(self);
       },
       nb::is_operator());
 }

@@ -1,12 +1,12 @@
 """Tensors from NumPy, Python and other libraries, and the other way; copies and pickles."""
 
+from typing import TYPE_CHECKING, Any
+
 from treadle import _core
 from treadle._core import Tensor
+from treadle._types import DTypeLike
 
-TYPE_CHECKING = False  # as of typing, whose import takes longer than all of this
 if TYPE_CHECKING:
-    from typing import Any
-
     import numpy as np
 
 
@@ -24,7 +24,7 @@ def from_numpy(array: "np.ndarray") -> Tensor:
     return _core.from_array(_native(array))
 
 
-def from_dlpack(x, /, *, device=None, copy=None) -> Tensor:
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Tensor:
     """A tensor over the memory of what has __dlpack__ (PyTorch, NumPy, JAX, CuPy): no copy unless `copy` is True.
 
     device: where the tensor is to lie; None means where x lies. Raises BufferError where copy=False and a copy is needed,
@@ -47,7 +47,7 @@ def from_dlpack(x, /, *, device=None, copy=None) -> Tensor:
     return result
 
 
-def tensor(data, dtype=None, device="cpu", requires_grad=False) -> Tensor:
+def tensor(data: Any, dtype: DTypeLike | None = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """A new tensor with a copy of `data`: numbers, nested sequences, arrays or a tensor.
 
     Python's floats become float32, ints int64 and bools bool unless `dtype` says otherwise; arrays keep their dtype.
@@ -66,7 +66,9 @@ def tensor(data, dtype=None, device="cpu", requires_grad=False) -> Tensor:
     return result
 
 
-def asarray(data, dtype=None, device=None, copy=None) -> Tensor:
+def asarray(
+    data: Any, dtype: DTypeLike | None = None, device: str | None = None, copy: bool | None = None
+) -> Tensor:
     """A tensor of `data`, over its memory where it can be: of tensors, writable arrays and what has __dlpack__.
 
     copy: True always copies; False raises ValueError where a copy is needed. Otherwise as tensor().
@@ -132,7 +134,7 @@ def _holds_arrays(data) -> bool:
     return hasattr(data, "dtype")
 
 
-def _array(self: Tensor, dtype=None, copy=None):
+def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> "np.ndarray":
     """For numpy.asarray(): over the same memory where that is on the cpu and the dtype the same; bfloat16 as float32."""
     if copy is False and (self.device.startswith("cuda") or self.dtype == _core.bfloat16):
         raise _core.ValueError(f"a NumPy array of a {self.dtype.name} tensor on {self.device} is a copy")
@@ -160,7 +162,7 @@ def _from_bytes(data: bytes, dtype: str, shape: tuple, device: str, requires_gra
     return x
 
 
-def _reduce(self: Tensor):
+def _reduce(self: Tensor) -> tuple:
     if self.requires_grad and not self.is_leaf:
         raise _core.AutogradError("only leaves are pickled and copied deeply: detach() the tensor first")
     x = _core.contiguous(self.detach().to("cpu"))
@@ -182,7 +184,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     return copy
 
 
-def _tolist(self: Tensor) -> "Any":
+def _tolist(self: Tensor) -> Any:
     """The elements as nested lists of Python numbers."""
     return _array(self).tolist()
 

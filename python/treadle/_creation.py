@@ -2,9 +2,11 @@
 
 import math
 import operator
+from collections.abc import Sequence
 
 from treadle import _arrays, _core
 from treadle._core import Tensor
+from treadle._types import DTypeLike
 
 
 def _shape_of(shape) -> tuple:
@@ -20,7 +22,14 @@ def _finished(x: Tensor, requires_grad: bool) -> Tensor:
     return x
 
 
-def full(shape, value, dtype=None, device="cpu", *, requires_grad=False) -> Tensor:
+def full(
+    shape: int | Sequence[int],
+    value: float,
+    dtype: DTypeLike | None = None,
+    device: str = "cpu",
+    *,
+    requires_grad: bool = False,
+) -> Tensor:
     """A tensor of `shape` filled with a number; bool, int64 or float32 as the number is, unless `dtype` says otherwise."""
     shape = _shape_of((shape,) if not isinstance(shape, (tuple, list)) else shape)
     if dtype is None:
@@ -30,42 +39,50 @@ def full(shape, value, dtype=None, device="cpu", *, requires_grad=False) -> Tens
     return _finished(_core.full(shape, float(value) if isinstance(value, float) else value, dtype, device), requires_grad)
 
 
-def zeros(*shape, dtype="float32", device="cpu", requires_grad=False) -> Tensor:
+def zeros(
+    *shape: int | Sequence[int], dtype: DTypeLike = "float32", device: str = "cpu", requires_grad: bool = False
+) -> Tensor:
     """Zeros: zeros(2, 3) or zeros((2, 3))."""
     return _finished(_core.full(_shape_of(shape), 0, dtype, device), requires_grad)
 
 
-def ones(*shape, dtype="float32", device="cpu", requires_grad=False) -> Tensor:
+def ones(
+    *shape: int | Sequence[int], dtype: DTypeLike = "float32", device: str = "cpu", requires_grad: bool = False
+) -> Tensor:
     """Ones: ones(2, 3) or ones((2, 3))."""
     return _finished(_core.full(_shape_of(shape), 1, dtype, device), requires_grad)
 
 
-def empty(*shape, dtype="float32", device="cpu", requires_grad=False) -> Tensor:
+def empty(
+    *shape: int | Sequence[int], dtype: DTypeLike = "float32", device: str = "cpu", requires_grad: bool = False
+) -> Tensor:
     """Memory that is not initialised: empty(2, 3) or empty((2, 3))."""
     return _finished(_core.empty(_shape_of(shape), dtype, device), requires_grad)
 
 
-def full_like(x: Tensor, value, dtype=None, device=None) -> Tensor:
+def full_like(x: Tensor, value: float, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """A tensor of x's shape, and of its dtype and device unless these are given, filled with a number."""
     return full(x.shape, value, dtype or x.dtype, device or x.device)
 
 
-def zeros_like(x: Tensor, dtype=None, device=None) -> Tensor:
+def zeros_like(x: Tensor, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Zeros of x's shape, and of its dtype and device unless these are given."""
     return full_like(x, 0, dtype, device)
 
 
-def ones_like(x: Tensor, dtype=None, device=None) -> Tensor:
+def ones_like(x: Tensor, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Ones of x's shape, and of its dtype and device unless these are given."""
     return full_like(x, 1, dtype, device)
 
 
-def empty_like(x: Tensor, dtype=None, device=None) -> Tensor:
+def empty_like(x: Tensor, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Uninitialised memory of x's shape, and of its dtype and device unless these are given."""
     return _core.empty(x.shape, dtype or x.dtype, device or x.device)
 
 
-def arange(start, stop=None, step=1, *, dtype=None, device="cpu") -> Tensor:
+def arange(
+    start: float, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | None = None, device: str = "cpu"
+) -> Tensor:
     """start, start + step, … before stop; of one number 0, 1, … before it. int64, or float32 where a number is a float.
 
     Raises ValueError for a step of 0 and for numbers that are not finite. A step that leads away from stop gives no element.
@@ -79,7 +96,9 @@ def arange(start, stop=None, step=1, *, dtype=None, device="cpu") -> Tensor:
     return _core.arange(start, stop, step, dtype, device)
 
 
-def linspace(start, stop, num=50, *, endpoint=True, dtype="float32", device="cpu") -> Tensor:
+def linspace(
+    start: float, stop: float, num: int = 50, *, endpoint: bool = True, dtype: DTypeLike = "float32", device: str = "cpu"
+) -> Tensor:
     """`num` numbers at even distances from start to stop, which is the last one unless `endpoint` is False.
 
     Computed in double. Raises ValueError for a negative number of them.
@@ -91,7 +110,7 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype="float32", device="cpu
     return _core.from_array(np.linspace(start, stop, num, endpoint=endpoint)).to(_core.dtype(dtype)).to(device)
 
 
-def eye(rows: int, columns: int | None = None, *, k=0, dtype="float32", device="cpu") -> Tensor:
+def eye(rows: int, columns: int | None = None, *, k: int = 0, dtype: DTypeLike = "float32", device: str = "cpu") -> Tensor:
     """[rows, columns] with ones on the diagonal number k (above 0: above the main one), zeros elsewhere."""
     columns = rows if columns is None else columns
     i = _core.unsqueeze(_core.arange(0, rows, 1, "int64", device), 1)
@@ -116,7 +135,7 @@ def triu(x: Tensor, k: int = 0) -> Tensor:
     return _triangle(x, lambda above: above >= k, "triu")
 
 
-def meshgrid(*tensors, indexing="xy") -> list:
+def meshgrid(*tensors: Tensor, indexing: str = "xy") -> list[Tensor]:
     """Coordinates of a grid: for tensors of one axis, extents n1, n2, …, as many tensors of shape [n1, n2, …].
 
     With indexing="xy" the first two axes are swapped, as in NumPy; "ij" leaves them. Raises ValueError for another word.
@@ -142,7 +161,7 @@ def _axis_of(axis: int, rank: int, name: str) -> int:
     return axis % rank
 
 
-def concat(tensors, axis: int | None = 0) -> Tensor:
+def concat(tensors: Sequence[Tensor], axis: int | None = 0) -> Tensor:
     """Tensors one behind the other along an axis; None stands for the flattened ones. They are promoted to one dtype.
 
     Raises ValueError for no tensors, ShapeError for shapes that differ in another axis.
@@ -156,7 +175,7 @@ def concat(tensors, axis: int | None = 0) -> Tensor:
     return _core.concat(tensors, axis)
 
 
-def stack(tensors, axis: int = 0) -> Tensor:
+def stack(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Tensors of one shape along a new axis. Raises ShapeError for shapes that differ, ValueError for no tensors."""
     tensors = list(tensors)
     if not tensors:
@@ -168,7 +187,7 @@ def stack(tensors, axis: int = 0) -> Tensor:
     return concat([_core.unsqueeze(x, axis) for x in tensors], axis)
 
 
-def split(x: Tensor, sections, axis: int = 0) -> list:
+def split(x: Tensor, sections: int | Sequence[int], axis: int = 0) -> list[Tensor]:
     """Parts of x along an axis, as views: of `sections` elements each (the last may be shorter), or of the extents in a list.
 
     Raises ValueError unless the extents add up to that of the axis.
@@ -189,7 +208,7 @@ def split(x: Tensor, sections, axis: int = 0) -> list:
     return parts
 
 
-def chunk(x: Tensor, count: int, axis: int = 0) -> list:
+def chunk(x: Tensor, count: int, axis: int = 0) -> list[Tensor]:
     """x in at most `count` parts of one extent along an axis; the last may be shorter."""
     if count < 1:
         raise _core.ValueError(f"chunk: {count} parts")
@@ -197,7 +216,7 @@ def chunk(x: Tensor, count: int, axis: int = 0) -> list:
     return split(x, max(1, -(-extent // count)), axis)
 
 
-def unbind(x: Tensor, axis: int = 0) -> tuple:
+def unbind(x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
     """The views of x at each place along an axis, without it."""
     axis = _axis_of(axis, x.ndim, "unbind")
     return tuple(_core.squeeze(_core.slice(x, axis, i, i + 1), axis) for i in range(x.shape[axis]))

@@ -57,16 +57,17 @@ def of_array(array, device: str = "cpu", dtype=None) -> Tensor:
     return result if dtype is None else result.to(dtype)
 
 
-def computed(name: str, compute, operands, gradient, integers: bool = False, promote: bool = True) -> Tensor:
-    """compute(arrays…) as a tensor. Two operands are promoted to one dtype; half types are computed in float32.
+def computed(name: str, compute, operands, gradient, promote: bool = True) -> Tensor:
+    """compute(arrays…) as a tensor. Two operands are promoted to one dtype unless `promote` is False; half types are computed in
+    float32.
 
     gradient(dy, tensors…) gives a gradient for each operand, in shapes that broadcast to theirs; without one, gradients that
-    would be lost raise AutogradError. `integers` says whether integers are computed as such; else they become float32.
+    would be lost raise AutogradError.
     """
     tensors = list(promoted(name, *operands)) if promote and len(operands) == 2 else tensors_of(name, operands)
     for x in tensors:
         if x._is_symbolic():
-            raise _core.AutogradError(f"{name}: NumPy computes it, so a compiled function cannot have it")
+            raise _core.RecordingError(f"{name}: NumPy computes it, so a compiled function cannot have it")
     dtype = tensors[0].dtype
     half = dtype in (_core.bfloat16, _core.float16)
     arrays = [_to_numpy(x.to(_core.float32) if half and x.dtype == dtype else x) for x in tensors]

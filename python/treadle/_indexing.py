@@ -2,13 +2,11 @@
 
 import functools
 import operator
+from collections.abc import Iterator
+from typing import Any
 
 from treadle import _core
 from treadle._core import Tensor
-
-TYPE_CHECKING = False  # as of typing, whose import takes longer than all of this
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def _array(entry):
@@ -17,7 +15,9 @@ def _array(entry):
 
     if isinstance(entry, Tensor):
         array = entry.detach().to("cpu").numpy()
-    elif isinstance(entry, (bool, np.bool_, list, tuple, np.ndarray)) or (not hasattr(entry, "__index__") and hasattr(entry, "__array__")):
+    elif isinstance(entry, (bool, np.bool_, list, tuple, np.ndarray)) or (
+        not hasattr(entry, "__index__") and hasattr(entry, "__array__")
+    ):
         array = np.asarray(entry)
         if isinstance(entry, (list, tuple)) and array.size == 0:
             array = array.astype(np.int64)
@@ -47,7 +47,9 @@ def _entries(key, rank: int) -> list:
             entries.append(array)
         else:
             entries.append(entry if array is None else array.astype(np.int64))
-    taken = sum(e.ndim if isinstance(e, np.ndarray) and e.dtype == np.bool_ else e is not None and e is not Ellipsis for e in entries)
+    taken = sum(
+        e.ndim if isinstance(e, np.ndarray) and e.dtype == np.bool_ else e is not None and e is not Ellipsis for e in entries
+    )
     if taken > rank:
         raise IndexError(f"{taken} indices for a tensor of rank {rank}")
     ellipses = [i for i, entry in enumerate(entries) if entry is Ellipsis]
@@ -161,7 +163,7 @@ def _selected(x: Tensor, key) -> Tensor:
     return x if flat.ndim == 1 else _core.reshape(x, (*x.shape[:first], *flat.shape, *x.shape[first + 1 :]))
 
 
-def _getitem(self: Tensor, key) -> Tensor:
+def _getitem(self: Tensor, key: Any) -> Tensor:
     """The elements at an index of NumPy's kinds: ints, slices, None, an ellipsis, arrays of ints and of bools."""
     view = self._basic_view(key)
     if view is not None:
@@ -211,7 +213,7 @@ def _fitted(value: Tensor, shape: tuple) -> Tensor:
     return _core.expand(value, shape)
 
 
-def _setitem(self: Tensor, key, value) -> None:
+def _setitem(self: Tensor, key: Any, value: Any) -> None:
     """Overwrites the elements at an index by those of `value`, which broadcast; gradients flow to both.
 
     Raises AutogradError for a leaf that requires a gradient, outside of no_grad(), and where gradients would have to flow
@@ -259,11 +261,11 @@ def _with_assigned(x: Tensor, key, value: Tensor) -> Tensor:
     return _core.where(mask, _core.reshape(chosen, x.shape), x)
 
 
-def _iter(self: Tensor) -> "Iterator[Tensor]":
+def _iter(self: Tensor) -> Iterator[Tensor]:
     return (self[i] for i in range(len(self)))
 
 
-def _contains(self: Tensor, value) -> bool:
+def _contains(self: Tensor, value: Tensor | float) -> bool:
     return bool((self == value).to(_core.int64).sum().item())
 
 

@@ -11,7 +11,12 @@ def _is_operand(value) -> bool:
 
 
 def _is_numpy_number(value) -> bool:
-    return hasattr(value, "dtype") and getattr(value, "shape", None) == () and hasattr(value, "item") and not isinstance(value, Tensor)
+    return (
+        hasattr(value, "dtype")
+        and getattr(value, "shape", None) == ()
+        and hasattr(value, "item")
+        and not isinstance(value, Tensor)
+    )
 
 
 def _category(dtype) -> int:
@@ -21,21 +26,23 @@ def _category(dtype) -> int:
 # --- whole division ---
 
 
-def floor_divide(a, b) -> Tensor:
+def floor_divide(a: Tensor | float, b: Tensor | float) -> Tensor:
     """The largest whole number up to a / b, with Python's sign; broadcast. Its gradient is zero.
 
     Raises ZeroDivisionError for integers divided by zero.
     """
-    return _formula.computed("floor_divide", _whole_division("floor_divide"), [a, b], lambda dy, a, b: (None, None), integers=True)
+    return _formula.computed(
+        "floor_divide", _whole_division("floor_divide"), [a, b], lambda dy, a, b: (None, None)
+    )
 
 
-def remainder(a, b) -> Tensor:
+def remainder(a: Tensor | float, b: Tensor | float) -> Tensor:
     """a - b·⌊a/b⌋, of b's sign; broadcast. Raises ZeroDivisionError for integers divided by zero."""
 
     def gradient(dy, a, b):
         return dy, -dy * floor_divide(a, b)
 
-    return _formula.computed("remainder", _whole_division("remainder"), [a, b], gradient, integers=True)
+    return _formula.computed("remainder", _whole_division("remainder"), [a, b], gradient)
 
 
 def _whole_division(name: str):
@@ -59,7 +66,7 @@ def _bitwise(name: str, of_bools):
 
         return getattr(np, name)(a, b)
 
-    def function(a, b) -> Tensor:
+    def function(a: Tensor | int, b: Tensor | int) -> Tensor:
         a, b = _formula.promoted(name, a, b)
         if a.dtype.is_floating_point:
             raise _core.DTypeError(f"{name}: integers or bools are expected, not {a.dtype.name}")
@@ -87,7 +94,7 @@ def _shift(name: str, ufunc: str):
             raise _core.ValueError(f"{name}: a shift by a negative number of bits")
         return getattr(np, ufunc)(a, b)
 
-    def function(a, b) -> Tensor:
+    def function(a: Tensor | int, b: Tensor | int) -> Tensor:
         a, b = _formula.promoted(name, a, b)
         if _category(a.dtype) != 1:
             raise _core.DTypeError(f"{name}: integers are expected, not {a.dtype.name}")
@@ -116,11 +123,11 @@ def bitwise_invert(a: Tensor) -> Tensor:
 def _in_place(operator):
     """x op= value: the value of op, in x's dtype."""
 
-    def assigned(x: Tensor, value):
+    def assigned(self: Tensor, value: Tensor | float) -> Tensor:
         if not _is_operand(value):
             return NotImplemented
-        x._update(lambda: operator(x, value))
-        return x
+        self._update(lambda: operator(self, value))
+        return self
 
     return assigned
 
@@ -129,10 +136,10 @@ def _in_place(operator):
 
 
 def _operator(function):
-    def forward(self, other):
+    def forward(self: Tensor, other: Tensor | float) -> Tensor:
         return function(self, other) if _is_operand(other) else NotImplemented
 
-    def reflected(self, other):
+    def reflected(self: Tensor, other: Tensor | float) -> Tensor:
         return function(other, self) if _is_operand(other) else NotImplemented
 
     return forward, reflected
@@ -146,13 +153,22 @@ for _name, _function in {
     "xor": bitwise_xor,
     "lshift": bitwise_left_shift,
     "rshift": bitwise_right_shift,
-    "divmod": lambda a, b: (floor_divide(a, b), remainder(a, b)),
 }.items():
     _forward, _reflected = _operator(_function)
     setattr(Tensor, f"__{_name}__", _forward)
     setattr(Tensor, f"__r{_name}__", _reflected)
-    if _name != "divmod":
-        setattr(Tensor, f"__i{_name}__", _in_place(_function))
+    setattr(Tensor, f"__i{_name}__", _in_place(_function))
 
+
+def _divmod(self: Tensor, other: Tensor | float) -> tuple[Tensor, Tensor]:
+    return (floor_divide(self, other), remainder(self, other)) if _is_operand(other) else NotImplemented
+
+
+def _rdivmod(self: Tensor, other: Tensor | float) -> tuple[Tensor, Tensor]:
+    return (floor_divide(other, self), remainder(other, self)) if _is_operand(other) else NotImplemented
+
+
+Tensor.__divmod__ = _divmod
+Tensor.__rdivmod__ = _rdivmod
 Tensor.__imatmul__ = _in_place(_core.matmul)
 Tensor.__invert__ = bitwise_invert

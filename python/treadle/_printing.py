@@ -8,7 +8,13 @@ from treadle._core import Tensor
 _options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 100, "sci_mode": None}
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, sci_mode=None) -> None:
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    sci_mode: bool | None = None,
+) -> None:
     """How repr() shows tensors.
 
     precision: digits behind the point. threshold: with more elements than this, only the `edgeitems` first and last of each

@@ -110,7 +110,7 @@ double defined_loss(const std::vector<double>& x, const General& of, bool weight
 void expect_as_defined(const General& of, bool weighted, bool by_label, const CrossEntropyOptions& options) {
   const Tensor x = of.x.detach().set_requires_grad();
   Tensor loss =
-      cross_entropy(x, by_label ? of.labels : of.probabilities, weighted ? of.weight : Tensor(), options);
+      cross_entropy(x, by_label ? of.labels : of.probabilities, options, weighted ? of.weight : Tensor());
   if (options.reduction == "none") loss = sum(loss);
   loss.backward();
   auto values = x.to_doubles();
@@ -144,13 +144,21 @@ TEST(CrossEntropy, GeneralFormIsItsDefinition) {
 TEST(CrossEntropy, GeneralFormIsPyTorchs) {
   const General of;
   auto loss = [&](const Tensor& target, const char* reduction) {
-    return cross_entropy(of.x, target, of.weight, {reduction, 0.1, of.ignored}).to_doubles();
+    return cross_entropy(of.x, target, {reduction, 0.1, of.ignored}, of.weight).to_doubles();
   };
   EXPECT_NEAR(loss(of.labels, "mean")[0], 3.9636137800507654, 1e-14);
   EXPECT_NEAR(loss(of.labels, "sum")[0], 4.648226458024252, 1e-14);
   EXPECT_NEAR(loss(of.labels, "none")[0], 2.032992474548514, 1e-14);
   EXPECT_EQ(loss(of.labels, "none")[1], 0);
   EXPECT_NEAR(loss(of.probabilities, "mean")[0], 3.1205222424174277, 1e-14);
+}
+
+TEST(CrossEntropy, ShortFormTakesProbabilitiesToo) {
+  const General of;
+  for (const char* reduction : {"mean", "sum", "none"})
+    EXPECT_EQ(cross_entropy(of.x, of.probabilities, reduction).to_doubles(),
+              cross_entropy(of.x, of.probabilities, CrossEntropyOptions{.reduction = reduction}).to_doubles())
+        << reduction;
 }
 
 /// Logits of -∞ are classes that cannot be: they give nothing where they are not the label.
@@ -163,7 +171,7 @@ TEST(CrossEntropy, GeneralFormTakesImpossibleClasses) {
 TEST(CrossEntropy, GeneralFormRefusesTheWorstValues) {
   const General of;
   auto call = [&](const Tensor& x, const Tensor& target, const Tensor& weight, CrossEntropyOptions options) {
-    return [=] { cross_entropy(x, target, weight, options); };
+    return [=] { cross_entropy(x, target, options, weight); };
   };
   const Tensor half = cast(of.x, DType::f16), vector = Tensor::zeros({5}, DType::f64);
   const Tensor wrong = Tensor::from(std::vector<int64_t>{0, 1, 5, 2}, {4});

@@ -93,7 +93,9 @@ unary("logical_not", ("bool",))
 def binary(name, dtypes=FLOATS, low=-3.0, high=3.0, least=None, most=6, numbers=True):
     for dtype in dtypes:
         if dtype in FLOATS:
-            CASES[name].append(lambda xp, a, n=name, t=dtype: getattr(xp, n)(a(draw((3, 4), 1, low, high), t), a(draw((4,), 2, low, high), t)))
+            CASES[name].append(
+                lambda xp, a, n=name, t=dtype: getattr(xp, n)(a(draw((3, 4), 1, low, high), t), a(draw((4,), 2, low, high), t))
+            )
             CASES[name].append(lambda xp, a, n=name, t=dtype: getattr(xp, n)(a(SPECIAL, t), a(SPECIAL[::-1], t)))
             if numbers:
                 CASES[name].append(lambda xp, a, n=name, t=dtype: getattr(xp, n)(a(draw((5,), 1, low, high), t), 1.5))
@@ -139,8 +141,12 @@ for arguments in ((5,), (2, 7), (0, 10, 3), (5, 0, -2), (3, 3), (5, 2)):
 CASES["arange"].append(lambda xp, a: xp.arange(0.0, 1.0, 0.25, dtype=xp.float64))
 for dtype in ("float32", "float64", "int32", "bool"):
     CASES["asarray"].append(lambda xp, a, t=dtype: xp.asarray([[0, 1], [2, 3]], dtype=getattr(xp, t)))
-    CASES["empty"].append(lambda xp, a, t=dtype: xp.empty((2, 3), dtype=getattr(xp, t)) * 0 if t != "bool" else xp.zeros(1, dtype=xp.bool))
-    CASES["empty_like"].append(lambda xp, a, t=dtype: xp.zeros_like(xp.empty_like(a(whole((2, 3)), "float32"), dtype=getattr(xp, t))))
+    CASES["empty"].append(
+        lambda xp, a, t=dtype: xp.empty((2, 3), dtype=getattr(xp, t)) * 0 if t != "bool" else xp.zeros(1, dtype=xp.bool)
+    )
+    CASES["empty_like"].append(
+        lambda xp, a, t=dtype: xp.zeros_like(xp.empty_like(a(whole((2, 3)), "float32"), dtype=getattr(xp, t)))
+    )
     for name in ("zeros", "ones"):
         CASES[name].append(lambda xp, a, n=name, t=dtype: getattr(xp, n)((2, 0, 3), dtype=getattr(xp, t)))
         CASES[name].append(lambda xp, a, n=name, t=dtype: getattr(xp, n)(4, dtype=getattr(xp, t)))
@@ -162,7 +168,9 @@ for dtype in FLOATS:
         lambda xp, a, t=dtype: xp.linspace(0, 1, 0, dtype=getattr(xp, t)),
     ]
 for indexing in ("xy", "ij"):
-    CASES["meshgrid"].append(lambda xp, a, i=indexing: xp.meshgrid(a([1, 2], "int32"), a([3, 4, 5], "int32"), a([6], "int32"), indexing=i))
+    CASES["meshgrid"].append(
+        lambda xp, a, i=indexing: xp.meshgrid(a([1, 2], "int32"), a([3, 4, 5], "int32"), a([6], "int32"), indexing=i)
+    )
 CASES["from_dlpack"].append(lambda xp, a: xp.from_dlpack(a([1, 2], "float32")))
 
 # --- dtypes ---
@@ -178,7 +186,9 @@ CASES["can_cast"] += [
 ]
 for dtype in FLOATS:
     CASES["finfo"].append(
-        lambda xp, a, t=dtype: [float(getattr(xp.finfo(getattr(xp, t)), n)) for n in ("bits", "eps", "max", "min", "smallest_normal")]
+        lambda xp, a, t=dtype: [
+            float(getattr(xp.finfo(getattr(xp, t)), n)) for n in ("bits", "eps", "max", "min", "smallest_normal")
+        ]
     )
 for dtype in INTEGERS:
     CASES["iinfo"].append(lambda xp, a, t=dtype: [getattr(xp.iinfo(getattr(xp, t)), n) for n in ("bits", "max", "min")])
@@ -211,7 +221,9 @@ def of_cube(name, *calls):
     """Calls with an array of shape (2, 3, 4), of a floating and of an integer dtype."""
     for call in calls:
         for dtype in ("float32", "int16"):
-            CASES[name].append(lambda xp, a, n=name, c=call, t=dtype: c(getattr(xp, n), a(np.arange(24).reshape(2, 3, 4) % 17, t)))
+            CASES[name].append(
+                lambda xp, a, n=name, c=call, t=dtype: c(getattr(xp, n), a(np.arange(24).reshape(2, 3, 4) % 17, t))
+            )
 
 
 of_cube("broadcast_to", lambda f, x: f(x, (5, 2, 3, 4)), lambda f, x: f(x[:1, :, :1], (2, 3, 4)))
@@ -238,7 +250,9 @@ for name in ("sum", "prod", "max", "min", "mean", "std", "var"):
     for options in AXES:
         for dtype in (*FLOATS, *(("int32",) if name in ("sum", "prod", "max", "min") else ())):
             CASES[name].append(
-                lambda xp, a, n=name, o=options, t=dtype: getattr(xp, n)(a(draw((2, 3, 4), 5) if t in FLOATS else whole((2, 3, 4)), t), **o)
+                lambda xp, a, n=name, o=options, t=dtype: getattr(xp, n)(
+                    a(draw((2, 3, 4), 5) if t in FLOATS else whole((2, 3, 4)), t), **o
+                )
             )
 for name in ("sum", "prod"):
     CASES[name].append(lambda xp, a, n=name: getattr(xp, n)(a(whole((3,)), "int8"), dtype=xp.float32))
@@ -250,7 +264,9 @@ for name in ("cumulative_sum", "cumulative_prod"):
     for options in ({"axis": 0}, {"axis": -1, "include_initial": True}, {"axis": 1}):
         for dtype in ("float32", "float64", "int32"):
             CASES[name].append(
-                lambda xp, a, n=name, o=options, t=dtype: getattr(xp, n)(a(draw((3, 4), 6) if t in FLOATS else whole((3, 4)), t), **o)
+                lambda xp, a, n=name, o=options, t=dtype: getattr(xp, n)(
+                    a(draw((3, 4), 6) if t in FLOATS else whole((3, 4)), t), **o
+                )
             )
     CASES[name].append(lambda xp, a, n=name: getattr(xp, n)(a([1, 2, 3], "int8"), dtype=xp.int16))
 for name in ("all", "any"):
@@ -274,8 +290,14 @@ CASES["nonzero"] += [
     lambda xp, a: xp.nonzero(a(whole((5,), 7, 0, 2), "bool")),
 ]
 for side in ("left", "right"):
-    CASES["searchsorted"].append(lambda xp, a, s=side: xp.searchsorted(a([1.0, 2.0, 2.0, 4.0], "float64"), a([[0.0, 2.0], [3.0, 9.0]], "float64"), side=s))
-CASES["searchsorted"].append(lambda xp, a: xp.searchsorted(a([4, 1, 2], "int64"), a([2, 3], "int64"), sorter=a([1, 2, 0], "int64")))
+    CASES["searchsorted"].append(
+        lambda xp, a, s=side: xp.searchsorted(
+            a([1.0, 2.0, 2.0, 4.0], "float64"), a([[0.0, 2.0], [3.0, 9.0]], "float64"), side=s
+        )
+    )
+CASES["searchsorted"].append(
+    lambda xp, a: xp.searchsorted(a([4, 1, 2], "int64"), a([2, 3], "int64"), sorter=a([1, 2, 0], "int64"))
+)
 CASES["where"] += [
     lambda xp, a: xp.where(a([True, False, True], "bool"), a([[1.0], [2.0]], "float32"), a([5.0, 6.0, 7.0], "float32")),
     lambda xp, a: xp.where(a([True, False], "bool"), a([1, 2], "int32"), 3),
@@ -319,7 +341,9 @@ def algebra(name, *calls, dtypes=FLOATS, ulps=256):
     for call in calls:
         for dtype in dtypes:
             CASES[f"linalg.{name}"].append(
-                lambda xp, a, n=name, c=call, t=dtype: c(getattr(xp.linalg, n), a(MATRIX, t), a(SYMMETRIC, t), a(draw((2, 3, 4), 13), t), xp)
+                lambda xp, a, n=name, c=call, t=dtype: c(
+                    getattr(xp.linalg, n), a(MATRIX, t), a(SYMMETRIC, t), a(draw((2, 3, 4), 13), t), xp
+                )
             )
 
 
@@ -331,10 +355,17 @@ algebra("eigh", lambda f, m, s, w, xp: f(s).eigenvalues, lambda f, m, s, w, xp: 
 algebra("eigvalsh", lambda f, m, s, w, xp: f(s))
 algebra("inv", lambda f, m, s, w, xp: f(m))
 algebra("matmul", lambda f, m, s, w, xp: f(m, w))
-algebra("matrix_norm", *(lambda f, m, s, w, xp, o=o: f(w, ord=o) for o in ("fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf"))))
+algebra(
+    "matrix_norm", *(lambda f, m, s, w, xp, o=o: f(w, ord=o) for o in ("fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf")))
+)
 algebra("matrix_norm", lambda f, m, s, w, xp: f(w, keepdims=True), lambda f, m, s, w, xp: f(w, keepdims=True, ord=2))
 algebra("matrix_power", *(lambda f, m, s, w, xp, n=n: f(m, n) for n in (-2, -1, 0, 1, 2, 5)), ulps=4096)
-algebra("matrix_rank", lambda f, m, s, w, xp: f(w), lambda f, m, s, w, xp: f(xp.concat([w, w], axis=-2)), lambda f, m, s, w, xp: f(w * 0))
+algebra(
+    "matrix_rank",
+    lambda f, m, s, w, xp: f(w),
+    lambda f, m, s, w, xp: f(xp.concat([w, w], axis=-2)),
+    lambda f, m, s, w, xp: f(w * 0),
+)
 algebra("matrix_transpose", lambda f, m, s, w, xp: f(w))
 algebra("outer", lambda f, m, s, w, xp: f(m[0, 0, :], w[0, 0, :]))
 algebra("pinv", lambda f, m, s, w, xp: f(w), lambda f, m, s, w, xp: f(w, rtol=0.1))

@@ -36,7 +36,10 @@ def arrays(xp, values, dtype):
 def flat(result) -> list:
     """Numbers, texts and arrays of a result, which may be a tuple of them."""
     if isinstance(result, (tuple, list)):
-        return [type(result).__name__ if hasattr(result, "_fields") else len(result), *(x for part in result for x in flat(part))]
+        return [
+            type(result).__name__ if hasattr(result, "_fields") else len(result),
+            *(x for part in result for x in flat(part)),
+        ]
     if hasattr(result, "__array_namespace__"):
         return [np.from_dlpack(result) if hasattr(result, "__dlpack__") else np.asarray(result)]
     return [result]

@@ -1,7 +1,7 @@
 """Small programs made of a seed: their gradients in float32 are those that JAX computes in float64.
 
-How far float32 may be off follows from each program: Treadle runs it again in float64 with every operand, result and gradient of every
-op disturbed by what an op may be off, and the largest deviation of several such runs bounds the difference.
+How far float32 may be off follows from each program: Treadle runs it again in float64 with every operand, result and gradient of
+every op disturbed by what an op may be off, and the largest deviation of several such runs bounds the difference.
 """
 
 import dataclasses
@@ -24,8 +24,8 @@ import jax.numpy as jnp  # noqa: E402
 PROGRAMS = 200
 TOGETHER = 10
 OPS_OF_A_PROGRAM = (3, 6)
-# Functions of float32 are off by at most 4 units of 2⁻²³ (the error models of the ops), sums by one for each of at most 24 terms
-# of the sum of absolute terms, which disturbed operands stand for.
+# Functions of float32 are off by at most 4 units of 2⁻²³ (the error models of the ops). Sums are off in proportion to the sum of
+# absolute terms, which disturbed operands stand for.
 UNIT = 2.0**-23
 OFF = 4 * UNIT
 RUNS = 4
@@ -43,8 +43,8 @@ class Step:
     operands: tuple
 
 
-# name → Treadle's function and JAX's. Of equal elements the first gets the gradient in Treadle, in JAX each a share: so JAX is told
-# which to take.
+# name → Treadle's function and JAX's. Of equal elements the first gets the gradient in Treadle, in JAX each a share: so JAX is
+# told which to take.
 UNARY = {
     "tanh": (td.tanh, jnp.tanh),
     "sigmoid": (td.sigmoid, jax.nn.sigmoid),
@@ -85,8 +85,14 @@ BINARY = {
     "where": (lambda a, b: td.where(a > 0.1, a, b), lambda a, b: jnp.where(a > 0.1, a, b)),
     "atan2": (lambda a, b: xp.atan2(a, 1 + b * b), lambda a, b: jnp.arctan2(a, 1 + b * b)),
     "outer": (lambda a, b: a.reshape(-1, 1) @ b.reshape(1, -1), lambda a, b: a.reshape(-1, 1) @ b.reshape(1, -1)),
-    "gram": (lambda a, b: (a + b) @ (a - b).reshape(-1, (a - b).shape[-1]).T, lambda a, b: (a + b) @ (a - b).reshape(-1, (a - b).shape[-1]).T),
-    "joined": (lambda a, b: td.concat([a.reshape(-1), b.reshape(-1)]), lambda a, b: jnp.concatenate([a.reshape(-1), b.reshape(-1)])),
+    "gram": (
+        lambda a, b: (a + b) @ (a - b).reshape(-1, (a - b).shape[-1]).T,
+        lambda a, b: (a + b) @ (a - b).reshape(-1, (a - b).shape[-1]).T,
+    ),
+    "joined": (
+        lambda a, b: td.concat([a.reshape(-1), b.reshape(-1)]),
+        lambda a, b: jnp.concatenate([a.reshape(-1), b.reshape(-1)]),
+    ),
     "stacked": (lambda a, b: td.stack([a + b, a - b], -1), lambda a, b: jnp.stack([a + b, a - b], -1)),
 }
 OPS = {**UNARY, **BINARY}
@@ -193,7 +199,8 @@ def test_gradients_are_those_of_jax(block):
         for k, (ours, theirs, bound) in enumerate(zip(found, expected, allowed(leaves, steps, seed))):
             wrong = np.abs(ours - theirs) > bound
             assert not wrong.any(), (
-                f"program {seed}: the gradient of leaf {k} is {ours[wrong][:3]}, not {theirs[wrong][:3]} within {bound[wrong][:3]}\n"
+                f"program {seed}: the gradient of leaf {k} is {ours[wrong][:3]}, "
+                f"not {theirs[wrong][:3]} within {bound[wrong][:3]}\n"
                 + "\n".join(map(str, steps))
             )
 

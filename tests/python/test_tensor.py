@@ -34,7 +34,9 @@ def test_arithmetic_is_that_of_numpy(name, dtype):
         theirs = theirs.astype(np.float32)
     # A division and a power of small integers are off by an ulp of the dtype they are computed in, at most.
     ulps = 4 if dtype in ("float16", "float32", "float64") else 0
-    np.testing.assert_allclose(ours.numpy(), theirs, rtol=ulps * np.finfo(theirs.dtype).eps if ulps and theirs.dtype != bool else 0)
+    np.testing.assert_allclose(
+        ours.numpy(), theirs, rtol=ulps * np.finfo(theirs.dtype).eps if ulps and theirs.dtype != bool else 0
+    )
     assert ours.numpy().dtype == theirs.dtype
 
 

@@ -440,6 +440,7 @@ def test_a_learning_rate_is_found():
     model = Net()
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     curve = td.train.find_learning_rate(model, points(), steps=40, batch_size=20)
+    assert isinstance(curve, td.train.LearningRateCurve)
     assert len(curve.rates) == len(curve.losses) <= 40 and curve.rates[0] == pytest.approx(1e-7)
     assert curve.suggestion == 0 or curve.rates[0] <= curve.suggestion <= 10
     for name, tensor in model.state_dict().items():

@@ -114,7 +114,7 @@ TEST(ClassifierLoss, OfMixturesIsTheMixtureOfLosses) {
     auto of = [&](const Tensor& targets) { return loss(std::vector{images, targets}).item(); };
     EXPECT_NEAR(of(Tensor::from(mixture, {4, 10})), share * of(a) + (1 - share) * of(b), 2e-6);
     const Tensor logits = (*model)(images);
-    EXPECT_NEAR(of(a), cross_entropy(logits, a, {}, {.label_smoothing = smoothing}).item(), 1e-6);
+    EXPECT_NEAR(of(a), cross_entropy(logits, a, {.label_smoothing = smoothing}).item(), 1e-6);
   }
 }
 

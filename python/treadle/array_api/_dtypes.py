@@ -1,7 +1,7 @@
 """Element types, and functions that ask about them."""
 
 import builtins
-import dataclasses
+import collections
 import functools
 
 from treadle import _core
@@ -20,39 +20,23 @@ KINDS = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class finfo_object:
-    """What finfo() gives: `bits`, `eps` (the distance from 1 to the next number), `max`, `min`, `smallest_normal`, `dtype`."""
-
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: DType
-
-
-@dataclasses.dataclass(frozen=True)
-class iinfo_object:
-    """What iinfo() gives: `bits`, `max`, `min`, `dtype`."""
-
-    bits: int
-    max: int
-    min: int
-    dtype: DType
+finfo_object = collections.namedtuple("finfo_object", "bits eps max min smallest_normal dtype")
+finfo_object.__doc__ = "What finfo() gives: eps is the distance from 1 to the next number; numbers are Python's."
+iinfo_object = collections.namedtuple("iinfo_object", "bits max min dtype")
+iinfo_object.__doc__ = "What iinfo() gives; numbers are Python's."
 
 
 def _dtype_of(type) -> DType:
     return type.dtype if isinstance(type, Tensor) else _core.dtype(type)
 
 
-def astype(x: Tensor, dtype: DType, /, *, copy=True, device=None) -> Tensor:
+def astype(x: Tensor, dtype: DType, /, *, copy: builtins.bool = True, device: str | None = None) -> Tensor:
     """x as a dtype, on a device; a copy unless `copy` is False and nothing changes."""
     require_tensor("astype", x)
     return x.to(_core.dtype(dtype), x.device if device is None else device, copy=copy)
 
 
-def can_cast(from_, to: DType, /) -> "builtins.bool":
+def can_cast(from_, to: DType, /) -> builtins.bool:
     """Whether a dtype, or that of a tensor, is promoted to `to` beside it."""
     return _core.promote_types(_dtype_of(from_), to) == _core.dtype(to)
 
@@ -84,11 +68,13 @@ def iinfo(type, /) -> iinfo_object:
     if dtype.is_floating_point or dtype == bool:
         raise _core.DTypeError(f"iinfo: an integer dtype is expected, not {dtype.name}")
     bits = 8 * dtype.itemsize
-    return iinfo_object(bits, 2**bits - 1, 0, dtype) if dtype == uint8 else iinfo_object(bits, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)), dtype)
+    if dtype == uint8:
+        return iinfo_object(bits, 2**bits - 1, 0, dtype)
+    return iinfo_object(bits, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)), dtype)
 
 
-def isdtype(dtype: DType, kind) -> "builtins.bool":
-    """Whether a dtype is the one given, of the kind given ("bool", "integral", "real floating", …), or of one of a tuple of both.
+def isdtype(dtype: DType, kind) -> builtins.bool:
+    """Whether a dtype is the one given, of the kind given ("bool", "integral", "real floating", …), or of one of a tuple.
 
     Raises ValueError for another word.
     """

@@ -32,7 +32,7 @@ def _described(function, name: str, text: str):
 def _by_numpy(name: str, gradient, text: str):
     """A function of floating tensors."""
 
-    def function(x, /):
+    def function(x: Tensor, /) -> Tensor:
         import numpy as np
 
         require_floating(name, x)
@@ -65,7 +65,7 @@ tan = _by_numpy("tan", lambda dy, x: [dy * (1 + square(tan(x)))], "tan x of radi
 def _steps(name: str, text: str):
     """A function that is constant but for its steps; integers and bools are as they are."""
 
-    def function(x, /):
+    def function(x: Tensor, /) -> Tensor:
         import numpy as np
 
         require_tensor(name, x)
@@ -126,7 +126,7 @@ def isfinite(x: Tensor, /) -> Tensor:
 def _op(name: str, op, text: str, floating: bool = False):
     require = require_floating if floating else require_tensor
 
-    def function(x, /):
+    def function(x: Tensor, /) -> Tensor:
         require(name, x)
         return op(x)
 
@@ -158,7 +158,7 @@ def abs(x: Tensor, /) -> Tensor:
 
 
 def _binary(name: str, op, text: str):
-    def function(x1, x2, /):
+    def function(x1: Tensor | float, x2: Tensor | float, /) -> Tensor:
         if not isinstance(x1, Tensor) and not isinstance(x2, Tensor):
             raise TypeError(f"{name}: one of the operands must be a tensor")
         return op(x1, x2)
@@ -223,7 +223,7 @@ logaddexp = _floating_binary(
 nextafter = _floating_binary("nextafter", None, "The next number from x1 towards x2; it has no gradient.")
 
 
-def clip(x: Tensor, /, min=None, max=None) -> Tensor:
+def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
     """x between two bounds, numbers or tensors that broadcast to x's shape; None bounds nothing. The dtype stays x's."""
     require_tensor("clip", x)
     result = x

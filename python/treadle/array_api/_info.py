@@ -19,11 +19,11 @@ class NamespaceInfo:
         """The devices that are there."""
         return _core.known_devices()
 
-    def default_dtypes(self, *, device=None) -> dict:
+    def default_dtypes(self, *, device: str | None = None) -> dict:
         """What dtypes numbers have where none is given. There is no complex one."""
         return {"real floating": _core.float32, "complex floating": None, "integral": _core.int64, "indexing": _core.int64}
 
-    def dtypes(self, *, device=None, kind=None) -> dict:
+    def dtypes(self, *, device: str | None = None, kind=None) -> dict:
         """The standard's dtypes that tensors have, by name; of a kind, or of one of a tuple of kinds, where one is given."""
         names = {dtype.name: dtype for dtype in (*_dtypes.KINDS["bool"], *_dtypes.SIGNED, *_dtypes.UNSIGNED, *_dtypes.FLOATING)}
         if kind is None:

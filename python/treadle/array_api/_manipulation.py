@@ -21,7 +21,7 @@ def broadcast_shapes(*shapes: tuple) -> tuple:
     return tuple(result)
 
 
-def broadcast_to(x: Tensor, /, shape: tuple) -> Tensor:
+def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     """x repeated along axes of extent 1 and new leading axes, as a view."""
     require_tensor("broadcast_to", x)
     return _core.expand(x, shape)
@@ -33,7 +33,7 @@ def broadcast_arrays(*arrays: Tensor) -> list:
     return [broadcast_to(x, shape) for x in arrays]
 
 
-def expand_dims(x: Tensor, /, *, axis=0) -> Tensor:
+def expand_dims(x: Tensor, /, *, axis: int = 0) -> Tensor:
     """x with a new axis of extent 1, or several, at these places of the result."""
     require_tensor("expand_dims", x)
     axes = axis if isinstance(axis, tuple) else (axis,)
@@ -50,7 +50,7 @@ def squeeze(x: Tensor, /, axis) -> Tensor:
     return x
 
 
-def flip(x: Tensor, /, *, axis=None) -> Tensor:
+def flip(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """The elements in reverse order along these axes, or all."""
     require_tensor("flip", x)
     key = [slice(None)] * x.ndim
@@ -59,7 +59,7 @@ def flip(x: Tensor, /, *, axis=None) -> Tensor:
     return x[tuple(key)]
 
 
-def permute_dims(x: Tensor, /, axes: tuple) -> Tensor:
+def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     """Axis i of the result is axis axes[i] of x."""
     require_tensor("permute_dims", x)
     return _core.permute(x, axes)
@@ -77,7 +77,7 @@ def moveaxis(x: Tensor, source, destination, /) -> Tensor:
     return _core.permute(x, order)
 
 
-def reshape(x: Tensor, /, shape: tuple, *, copy=None) -> Tensor:
+def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
     """The elements in row-major order under another shape; one extent may be -1. A view where it can be, unless `copy`.
 
     Raises ValueError where copy=False and it cannot.
@@ -91,7 +91,7 @@ def reshape(x: Tensor, /, shape: tuple, *, copy=None) -> Tensor:
     return result
 
 
-def roll(x: Tensor, /, shift, *, axis=None) -> Tensor:
+def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """The elements moved by `shift` places along axes, or of the flattened x; those that leave come in at the other end."""
     require_tensor("roll", x)
     if axis is None:
@@ -109,7 +109,7 @@ def roll(x: Tensor, /, shift, *, axis=None) -> Tensor:
     return x
 
 
-def tile(x: Tensor, repetitions: tuple, /) -> Tensor:
+def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     """x laid side by side, repetitions[i] times along axis i; the shorter of shape and repetitions gets leading ones."""
     require_tensor("tile", x)
     rank = max(x.ndim, len(repetitions))
@@ -121,7 +121,7 @@ def tile(x: Tensor, repetitions: tuple, /) -> Tensor:
     return x
 
 
-def repeat(x: Tensor, repeats, /, *, axis=None) -> Tensor:
+def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> Tensor:
     """Each element along an axis (of the flattened x for None) `repeats` times: a number, or one for each element."""
     import numpy as np
 
@@ -133,13 +133,13 @@ def repeat(x: Tensor, repeats, /, *, axis=None) -> Tensor:
     return _indexing._select(x, axis, np.repeat(np.arange(x.shape[axis]), counts))
 
 
-def unstack(x: Tensor, /, *, axis=0) -> tuple:
+def unstack(x: Tensor, /, *, axis: int = 0) -> tuple:
     """The views of x at each place along an axis, without it."""
     require_tensor("unstack", x)
     return unbind(x, axis_of("unstack", axis, x.ndim))
 
 
-def merged(x: Tensor, axes: tuple) -> Tensor:
+def merged(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     """x with these axes merged into one, the last."""
     others = [axis for axis in range(x.ndim) if axis not in axes]
     extent = functools.reduce(lambda a, b: a * b, (x.shape[axis] for axis in axes), 1)

@@ -7,7 +7,7 @@ from treadle.array_api._manipulation import moveaxis
 
 
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """[..., M, K] times [..., K, N] → [..., M, N]; a vector is a row before and a column behind, without its axis in the result."""
+    """[..., M, K] times [..., K, N] → [..., M, N]; a vector is a row before and a column behind; the result lacks its axis."""
     import numpy as np
 
     require_tensor("matmul", x1), require_tensor("matmul", x2)
@@ -26,7 +26,7 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
     return _core.transpose(x, -2, -1)
 
 
-def vecdot(x1: Tensor, x2: Tensor, /, *, axis=-1) -> Tensor:
+def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Σ x1·x2 along an axis that both have, counted from the end; other axes broadcast."""
     require_tensor("vecdot", x1), require_tensor("vecdot", x2)
     if not -min(x1.ndim, x2.ndim) <= axis < 0:
@@ -50,7 +50,9 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes=2) -> Tensor:
         second = tuple(axis_of("tensordot", one, x2.ndim) for one in axes[1])
     summed = tuple(x1.shape[one] for one in first)
     if summed != tuple(x2.shape[one] for one in second):
-        raise _core.ShapeError(f"tensordot: {summed} of {x1.shape} are not {tuple(x2.shape[one] for one in second)} of {x2.shape}")
+        raise _core.ShapeError(
+            f"tensordot: {summed} of {x1.shape} are not {tuple(x2.shape[one] for one in second)} of {x2.shape}"
+        )
     left = [one for one in range(x1.ndim) if one not in first]
     right = [one for one in range(x2.ndim) if one not in second]
     shape = (*(x1.shape[one] for one in left), *(x2.shape[one] for one in right))

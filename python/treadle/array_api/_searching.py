@@ -19,17 +19,17 @@ def _extreme(name: str, x: Tensor, axis, keepdims: bool) -> Tensor:
     return _formula.of_array(np.asarray(getattr(np, name)(_values(x), axis=axis, keepdims=keepdims), np.int64), x.device)
 
 
-def argmax(x: Tensor, /, *, axis=None, keepdims=False) -> Tensor:
+def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The place (int64) of the first largest element along an axis, or of the flattened x; that of NaN where one is."""
     return _extreme("argmax", x, axis, keepdims)
 
 
-def argmin(x: Tensor, /, *, axis=None, keepdims=False) -> Tensor:
+def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The place (int64) of the first smallest element along an axis, or of the flattened x; that of NaN where one is."""
     return _extreme("argmin", x, axis, keepdims)
 
 
-def count_nonzero(x: Tensor, /, *, axis=None, keepdims=False) -> Tensor:
+def count_nonzero(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """How many elements along axes are not 0, in int64."""
     require_tensor("count_nonzero", x)
     axes, found = axes_of("count_nonzero", axis, x.ndim), _core.not_equal(x, False).to(_core.int64)
@@ -44,7 +44,7 @@ def nonzero(x: Tensor, /) -> tuple:
     return tuple(_formula.of_array(places, x.device) for places in _values(x).nonzero())
 
 
-def searchsorted(x1: Tensor, x2, /, *, side="left", sorter=None) -> Tensor:
+def searchsorted(x1: Tensor, x2, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
     """Where to put elements of x2 into the ascending x1 [N], in int64: before equal ones, or behind them (side="right").
 
     sorter: the places that sort x1. Raises ValueError for another side.
@@ -59,21 +59,21 @@ def searchsorted(x1: Tensor, x2, /, *, side="left", sorter=None) -> Tensor:
     return _formula.of_array(np.asarray(places, np.int64), x1.device)
 
 
-def where(condition: Tensor, x1, x2, /) -> Tensor:
+def where(condition: Tensor, x1: Tensor | float, x2: Tensor | float, /) -> Tensor:
     """x1 where the condition (bool) holds, else x2; broadcast. One of the two may be a number."""
     require_tensor("where", condition)
     return _core.where(condition, x1, x2)
 
 
-def take(x: Tensor, indices: Tensor, /, *, axis=None) -> Tensor:
-    """The elements at these places along an axis, which a tensor of one axis need not name; negative ones count from the end."""
+def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
+    """The elements at these places along an axis, which a tensor of one axis need not name; negative ones count back."""
     require_tensor("take", x)
     if axis is None and x.ndim != 1:
         raise _core.ValueError(f"take: an axis is needed for shape {x.shape}")
     return x[(slice(None),) * axis_of("take", axis or 0, x.ndim) + (indices,)]
 
 
-def take_along_axis(x: Tensor, indices: Tensor, /, *, axis=-1) -> Tensor:
+def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """y[…, i, …] = x[…, indices[…, i, …], …]: a place for each element of the result; other axes broadcast."""
     import numpy as np
 

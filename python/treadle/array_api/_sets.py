@@ -42,7 +42,7 @@ def unique_values(x: Tensor, /) -> Tensor:
     return unique_all(x).values
 
 
-def isin(x1, x2, /, *, invert=False) -> Tensor:
+def isin(x1: Tensor | float, x2: Tensor | float, /, *, invert: bool = False) -> Tensor:
     """Whether each element of x1 is among those of x2, or is not where `invert` says so."""
     import numpy as np
 

@@ -6,7 +6,7 @@ from treadle.array_api._checks import axis_of, require_tensor
 from treadle.array_api._searching import take_along_axis
 
 
-def argsort(x: Tensor, /, *, axis=-1, descending=False, stable=True) -> Tensor:
+def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The places (int64) that sort x along an axis; equal elements keep their order. NaN count as largest."""
     import numpy as np
 
@@ -20,7 +20,7 @@ def argsort(x: Tensor, /, *, axis=-1, descending=False, stable=True) -> Tensor:
     return _formula.of_array(np.ascontiguousarray(places, np.int64), x.device)
 
 
-def sort(x: Tensor, /, *, axis=-1, descending=False, stable=True) -> Tensor:
+def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """x in order along an axis; the gradient goes to where each element came from. NaN count as largest."""
     require_tensor("sort", x)
     return take_along_axis(x, argsort(x, axis=axis, descending=descending, stable=stable), axis=axis)

@@ -1,7 +1,7 @@
 """Sums, products, means and extremes along axes."""
 
 from treadle import _core, _formula
-from treadle._core import Tensor
+from treadle._core import DType, Tensor
 from treadle.array_api._checks import axes_of, axis_of, require_floating, require_tensor
 from treadle.array_api._manipulation import flip, merged
 
@@ -19,14 +19,18 @@ def _in_dtype(x: Tensor, dtype) -> Tensor:
     return x if x.dtype.is_floating_point else x.to(_core.int64)
 
 
-def sum(x: Tensor, /, *, axis=None, dtype=None, keepdims=False) -> Tensor:
+def sum(
+    x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None, keepdims: bool = False
+) -> Tensor:
     """The sum along axes; integers and bools in int64 unless `dtype` says otherwise. Of nothing it is 0."""
     require_tensor("sum", x)
     x = _in_dtype(x, dtype)
     return _reduced("sum", _core.sum, x, axis, keepdims).to(x.dtype)
 
 
-def prod(x: Tensor, /, *, axis=None, dtype=None, keepdims=False) -> Tensor:
+def prod(
+    x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None, keepdims: bool = False
+) -> Tensor:
     """The product along axes; integers and bools in int64 unless `dtype` says otherwise. Of nothing it is 1.
 
     Halves are multiplied with each other, so the gradient needs no division and is right where elements are 0.
@@ -44,13 +48,13 @@ def prod(x: Tensor, /, *, axis=None, dtype=None, keepdims=False) -> Tensor:
     return _core.reshape(rows, kept) if rows.shape[-1] else _core.full(kept, 1, x.dtype, x.device)
 
 
-def mean(x: Tensor, /, *, axis=None, keepdims=False) -> Tensor:
+def mean(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """The mean along axes, NaN of nothing."""
     require_floating("mean", x)
     return _reduced("mean", _core.mean, x, axis, keepdims)
 
 
-def var(x: Tensor, /, *, axis=None, correction=0.0, keepdims=False) -> Tensor:
+def var(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Σ (x - mean)² / (n - correction) of the n elements along axes; NaN where the divisor is not above 0."""
     require_floating("var", x)
     axes = axes_of("var", axis, x.ndim)
@@ -62,18 +66,18 @@ def var(x: Tensor, /, *, axis=None, correction=0.0, keepdims=False) -> Tensor:
     return squares / (count - correction) if count > correction else squares * float("nan")
 
 
-def std(x: Tensor, /, *, axis=None, correction=0.0, keepdims=False) -> Tensor:
+def std(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """The square root of var()."""
     return _core.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
-def max(x: Tensor, /, *, axis=None, keepdims=False) -> Tensor:
+def max(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """The largest element along axes; NaN where one is; the gradient goes to the first. Raises ShapeError for none."""
     require_tensor("max", x)
     return _reduced("max", _core.max, x, axis, keepdims)
 
 
-def min(x: Tensor, /, *, axis=None, keepdims=False) -> Tensor:
+def min(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """The smallest element along axes; NaN where one is; the gradient goes to the first. Raises ShapeError for none."""
     require_tensor("min", x)
     return _reduced("min", _core.min, x, axis, keepdims)
@@ -92,7 +96,9 @@ def _with_initial(y: Tensor, axis: int, value: int, include: bool) -> Tensor:
     return _core.concat([_core.full(shape, value, y.dtype, y.device), y], axis)
 
 
-def cumulative_sum(x: Tensor, /, *, axis=None, dtype=None, include_initial=False) -> Tensor:
+def cumulative_sum(
+    x: Tensor, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+) -> Tensor:
     """The sums of the elements up to each along an axis, 0 before the first where `include_initial` says so."""
     require_tensor("cumulative_sum", x)
     axis = _scan_axis("cumulative_sum", x, axis)
@@ -100,11 +106,15 @@ def cumulative_sum(x: Tensor, /, *, axis=None, dtype=None, include_initial=False
     def gradient(dy, x):
         return [flip(cumulative_sum(flip(dy, axis=axis), axis=axis), axis=axis)]
 
-    sums = _formula.computed("cumulative_sum", lambda values: values.cumsum(axis, values.dtype), [_in_dtype(x, dtype)], gradient)
+    sums = _formula.computed(
+        "cumulative_sum", lambda values: values.cumsum(axis, values.dtype), [_in_dtype(x, dtype)], gradient
+    )
     return _with_initial(sums, axis, 0, include_initial)
 
 
-def cumulative_prod(x: Tensor, /, *, axis=None, dtype=None, include_initial=False) -> Tensor:
+def cumulative_prod(
+    x: Tensor, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+) -> Tensor:
     """The products of the elements up to each along an axis, 1 before the first where `include_initial` says so.
 
     In log2(n) passes (Hillis and Steele, Data Parallel Algorithms, 1986), whose gradients need no division.

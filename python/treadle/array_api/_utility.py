@@ -7,19 +7,19 @@ from treadle.array_api._checks import axis_of, require_tensor
 from treadle.array_api._searching import count_nonzero
 
 
-def all(x: Tensor, /, *, axis=None, keepdims=False) -> Tensor:
+def all(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """Whether no element along axes is 0; True of nothing."""
     require_tensor("all", x)
     return _core.equal(count_nonzero(_core.equal(x, False), axis=axis, keepdims=keepdims), 0)
 
 
-def any(x: Tensor, /, *, axis=None, keepdims=False) -> Tensor:
+def any(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """Whether an element along axes is not 0; False of nothing."""
     require_tensor("any", x)
     return _core.not_equal(count_nonzero(x, axis=axis, keepdims=keepdims), 0)
 
 
-def diff(x: Tensor, /, *, axis=-1, n=1, prepend=None, append=None) -> Tensor:
+def diff(x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """The differences of neighbours along an axis, `n` times; `prepend` and `append` are put before and behind first."""
     require_tensor("diff", x)
     axis = axis_of("diff", axis, x.ndim)

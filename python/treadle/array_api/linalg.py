@@ -4,7 +4,7 @@ import builtins
 import collections
 
 from treadle import _core, _formula
-from treadle._core import Tensor
+from treadle._core import DType, Tensor
 from treadle.array_api._checks import axes_of, require_floating, require_tensor
 from treadle.array_api._elementwise import abs, sqrt
 from treadle.array_api._manipulation import expand_dims, moveaxis
@@ -34,7 +34,7 @@ def _alone(name: str, compute, x: Tensor) -> Tensor:
     return _parts(name, lambda values: (compute(values),), x)[0]
 
 
-def cholesky(x: Tensor, /, *, upper=False) -> Tensor:
+def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     """L with L·Lᵀ = x (or U with Uᵀ·U = x) of symmetric positive definite [..., M, M]. Raises numpy's LinAlgError for others.
 
     Gradient after Murray, Differentiation of the Cholesky decomposition, 2016.
@@ -63,7 +63,7 @@ def _lower_half(x: Tensor) -> Tensor:
     return tril(one) - eye(x.shape[-1], dtype=x.dtype, device=x.device) / 2
 
 
-def cross(x1: Tensor, x2: Tensor, /, *, axis=-1) -> Tensor:
+def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """The vector product along an axis of extent 3; other axes broadcast."""
     require_tensor("cross", x1), require_tensor("cross", x2)
     if not -_least_rank(x1, x2) <= axis < _least_rank(x1, x2):
@@ -92,7 +92,7 @@ def det(x: Tensor, /) -> Tensor:
     )
 
 
-def diagonal(x: Tensor, /, *, offset=0) -> Tensor:
+def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     """[..., M, N] → the diagonal number `offset` of each (above 0: above the main one), the last axis of the result."""
     import numpy as np
 
@@ -134,7 +134,7 @@ def inv(x: Tensor, /) -> Tensor:
     return _formula.computed("inv", np.linalg.inv, [x], gradient)
 
 
-def matrix_norm(x: Tensor, /, *, keepdims=False, ord="fro") -> Tensor:
+def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: int | float | str = "fro") -> Tensor:
     """A norm of [..., M, N]: "fro", "nuc" (the sum of singular values), 1 and -1 (the largest and smallest sum of a column),
     inf and -inf (of a row), 2 and -2 (the largest and smallest singular value; these and "nuc" have no gradient)."""
     _require_matrices("matrix_norm", x)
@@ -169,7 +169,7 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
     return _core.clone(_core.expand(identity, x.shape)) if result is None else result
 
 
-def matrix_rank(x: Tensor, /, *, rtol=None) -> Tensor:
+def matrix_rank(x: Tensor, /, *, rtol: Tensor | float | None = None) -> Tensor:
     """How many singular values of [..., M, N] are above rtol times the largest, in int64; rtol is max(M, N)·eps by itself."""
     import numpy as np
 
@@ -191,7 +191,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     return _core.unsqueeze(x1, 1) * x2
 
 
-def pinv(x: Tensor, /, *, rtol=None) -> Tensor:
+def pinv(x: Tensor, /, *, rtol: Tensor | float | None = None) -> Tensor:
     """The pseudoinverses [..., N, M] of [..., M, N]; singular values up to rtol times the largest count as 0; no gradient."""
     import numpy as np
 
@@ -201,7 +201,7 @@ def pinv(x: Tensor, /, *, rtol=None) -> Tensor:
     return _alone("pinv", lambda values: np.linalg.pinv(values, rcond=tolerance), x)
 
 
-def qr(x: Tensor, /, *, mode="reduced") -> QRResult:
+def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
     """Q with orthonormal columns and R upper triangular, Q·R = x, of [..., M, N]; all M columns of Q for mode="complete"."""
     import numpy as np
 
@@ -244,7 +244,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     return _core.squeeze(y, -1) if is_vector else y
 
 
-def svd(x: Tensor, /, *, full_matrices=True) -> SVDResult:
+def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
     """U [..., M, M], singular values [..., K] in descending order and Vᵀ [..., N, N] of [..., M, N], K = min(M, N).
 
     Without `full_matrices` U has K columns and Vᵀ K rows. No gradient.
@@ -263,13 +263,15 @@ def svdvals(x: Tensor, /) -> Tensor:
     return _alone("svdvals", lambda values: np.linalg.svd(values, compute_uv=False), x)
 
 
-def trace(x: Tensor, /, *, offset=0, dtype=None) -> Tensor:
+def trace(x: Tensor, /, *, offset: int = 0, dtype: DType | None = None) -> Tensor:
     """The sum of a diagonal of [..., M, N]; integers in int64 unless `dtype` says otherwise."""
     return sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
-def vector_norm(x: Tensor, /, *, axis=None, keepdims=False, ord=2) -> Tensor:
-    """(Σ |x|^ord)^(1/ord) along axes (all by themselves); inf and -inf are the largest and smallest |x|, 0 counts what is not 0."""
+def vector_norm(
+    x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: int | float = 2
+) -> Tensor:
+    """(Σ |x|^ord)^(1/ord) along axes, by itself all; inf and -inf: the largest and smallest |x|; 0: how many are not 0."""
     require_floating("vector_norm", x)
     axes = axes_of("vector_norm", axis, x.ndim)
     size = abs(x)

@@ -209,6 +209,8 @@ void register_cross_entropy(Registry& registry) {
 
 Tensor cross_entropy(const Tensor& x, const Tensor& labels, const std::string& reduction) {
   static const Op& op = op_named("cross_entropy");
+  if (labels.defined() && is_floating(labels.dtype()))
+    return cross_entropy(x, labels, CrossEntropyOptions{.reduction = reduction});
   return apply(op, {x, labels}, Attributes::of(LossOptions{reduction}))[0];
 }
 
@@ -250,8 +252,8 @@ Tensor of_labels(const Tensor& log_p, const Tensor& labels, const Tensor& weight
 
 }  // namespace
 
-Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
-                     const CrossEntropyOptions& options) {
+Tensor cross_entropy(const Tensor& x, const Tensor& target, const CrossEntropyOptions& options,
+                     const Tensor& weight) {
   const char* op = "cross_entropy";
   require_defined(op, x, 1);
   require_defined(op, target, 2);

@@ -13,7 +13,8 @@ namespace treadle {
 /// x [N,C] floating, labels [N] i64 or i32 in [0, C). `reduction`: "mean" over the N samples or "sum" give a
 /// tensor of rank 0, "none" gives [N]. The mean over no samples is NaN. Throws ShapeError, DTypeError,
 /// ValueError for an unknown reduction, and for a label out of range: at the call, on a GPU where the host
-/// next waits for the device, as reading the loss does; such a sample's loss is NaN there.
+/// next waits for the device, as reading the loss does; such a sample's loss is NaN there. Of probabilities
+/// [N,C] in place of labels it is the general form below.
 TREADLE_API Tensor cross_entropy(const Tensor& x, const Tensor& labels,
                                  const std::string& reduction = "mean");
 
@@ -39,8 +40,8 @@ struct CrossEntropyOptions {
 /// q. w [C], or undefined (1). "mean" divides by the sum of the weights of the labels' classes, for
 /// probabilities by N. Like the above it throws ShapeError, DTypeError, ValueError; that for a smoothing
 /// outside of [0, 1], too.
-TREADLE_API Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
-                                 const CrossEntropyOptions& options);
+TREADLE_API Tensor cross_entropy(const Tensor& x, const Tensor& target, const CrossEntropyOptions& options,
+                                 const Tensor& weight = {});
 
 struct LossWithGradient {
   Tensor loss, dx;

@@ -9,7 +9,7 @@ std::function<Tensor(std::span<const Tensor>)> classifier_loss(Module& model, do
     const Tensor logits = model(batch[0]);
     const bool are_labels = batch[1].shape().rank() == 1;
     if (are_labels && label_smoothing == 0) return cross_entropy(logits, batch[1]);  // the fused form
-    return cross_entropy(logits, batch[1], {}, {.label_smoothing = label_smoothing});
+    return cross_entropy(logits, batch[1], {.label_smoothing = label_smoothing});
   };
 }
 

@@ -1,0 +1,101 @@
+"""Each name that the package exports is one that some test of it uses."""
+
+import importlib
+import pathlib
+import pkgutil
+import re
+
+import numpy as np
+import pytest
+import treadle
+import treadle as td
+
+HERE = pathlib.Path(__file__).parent
+
+
+def public_modules():
+    yield "treadle"
+    for found in pkgutil.walk_packages(treadle.__path__, "treadle."):
+        if not any(part.startswith("_") for part in found.name.split(".")):
+            yield found.name
+
+
+TESTS = "".join(path.read_text() for path in sorted(HERE.glob("test_*.py")))
+USED = set(re.findall(r"\w+", TESTS))
+# Modules whose names a test goes through, whatever they are.
+WHOLE = {
+    "treadle.array_api": "test_function_of_the_standard",
+    "treadle.array_api.linalg": "test_function_of_the_standard",
+    "treadle.data.augment": "test_augmentations_are_those_of_the_library",
+    "treadle.lr_scheduler": "test_a_class_for_each_kind",
+}
+
+
+@pytest.mark.parametrize("module", list(public_modules()))
+def test_exported_names_are_tested(module):
+    if module in WHOLE:
+        assert f"def {WHOLE[module]}" in TESTS
+        return
+    names = getattr(importlib.import_module(module), "__all__", [])
+    assert [name for name in names if name not in USED] == []
+
+
+def test_what_calls_return_has_the_types_that_are_exported(tmp_path):
+    images = td.tensor(np.zeros((8, 1, 28, 28), "f")), td.tensor(np.arange(8) % 10)
+    seen = {}
+
+    class Watch(td.train.Callback):
+        def begin_fit(self, start):
+            seen["start"] = start
+
+        def end_step(self, report):
+            seen["step"] = report
+
+        def end_epoch(self, report):
+            seen["epoch"] = report
+
+    model = td.models.make("mlp", seed=0)
+    result = td.train.fit(model, images, epochs=1, test=images, callbacks=[Watch()], verbose=False)
+    assert isinstance(result, td.train.FitResult)
+    assert isinstance(seen["start"], td.train.FitStart)
+    assert isinstance(seen["step"], td.train.StepReport)
+    assert isinstance(seen["epoch"], td.train.EpochReport)
+    evaluation = td.train.evaluate(model, images)
+    assert isinstance(evaluation, td.train.Evaluation)
+    assert all(isinstance(one, td.train.ClassFigures) for one in evaluation.classes)
+    optimizer = td.optim.SGD(model.parameters(), lr=0.1)
+    assert isinstance(optimizer.param_groups[0], td.optim.ParameterGroup)
+    assert isinstance(td.models.about(model), td.models.About)
+    compiled = td.compile(lambda x: x + 1)
+    compiled(td.tensor([1.0]))
+    assert isinstance(compiled, td.CompiledFunction) and isinstance(compiled.programs()[0], td.ProgramReport)
+    assert isinstance(td.models.info("mlp"), td.models.ModelInfo)
+    td.models.save(tmp_path / "m.safetensors", model)
+    assert isinstance(td.models.load_checkpoint(tmp_path / "m.safetensors"), td.models.Checkpoint)
+
+
+def test_what_data_come_as(tmp_path):
+    assert isinstance(td.data.load("xor"), td.data.DatasetSplits)
+    with pytest.raises(td.Error):  # it is made of points, and nothing is downloaded
+        assert isinstance(td.data.download("xor"), td.data.DownloadResult)
+
+
+def test_modes_are_entered_within_each_other():
+    with td.no_grad(), td.autograd.enable_grad():
+        assert td.is_grad_enabled()
+    with td.enable_grad():
+        with td.NoGrad():
+            assert not td.is_grad_enabled()
+            with td.EnableGrad():
+                assert td.is_grad_enabled()
+    assert td.nn.functional.mse_loss(td.tensor([1.0]), td.tensor([3.0])).item() == 4
+
+
+def test_functions_of_ones_own_get_a_context():
+    class Twice(td.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            assert isinstance(ctx, td.autograd.FunctionContext)
+            return x * 2
+
+    assert Twice.apply(td.tensor([1.0])).item() == 2
