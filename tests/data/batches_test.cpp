@@ -111,6 +111,19 @@ TEST(BatchSampler, RestoredSamplerContinuesAlike) {
   }
 }
 
+/// Within an epoch, over its end, and after batches of other epochs.
+TEST(BatchSampler, BatchesThatAreSkippedChangeNoOther) {
+  for (int skipped : {1, 3, 5, 6, 11}) {
+    BatchSampler sampler(23, 5, 9), reference(23, 5, 9);
+    for (int round = 0; round < 4; ++round) {
+      for (int i = 0; i < skipped; ++i) EXPECT_EQ(sampler.skip(), int64_t(reference.next().size()));
+      EXPECT_EQ(sampler.state(), reference.state());
+      const auto a = sampler.next(), b = reference.next();
+      EXPECT_EQ(std::vector(a.begin(), a.end()), std::vector(b.begin(), b.end())) << skipped;
+    }
+  }
+}
+
 TEST(BatchSampler, KeepsTheOrderWhereItDoesNotShuffle) {
   BatchSampler sampler(5, 3, 9, false);
   for (int epoch = 0; epoch < 2; ++epoch)

@@ -151,26 +151,28 @@ BatchSampler::BatchSampler(int64_t size, int64_t batch_size, uint64_t seed, bool
     : size_(size), batch_size_(batch_size), seed_(seed), shuffled_(shuffled) {
   require<ValueError>(size > 0 && batch_size > 0, "batches of {} from {} images: both must be positive",
                       batch_size, size);
-  order_.resize(size_t(size));
-  shuffle();
 }
 
 void BatchSampler::shuffle() {
+  order_epoch_ = state_.epoch;
+  order_.resize(size_t(size_));
   std::iota(order_.begin(), order_.end(), int64_t(0));
   if (!shuffled_) return;
   SplitMix64 random(SplitMix64::mix(SplitMix64::mix(seed_) + uint64_t(state_.epoch)));
   for (size_t i = order_.size() - 1; i > 0; --i) std::swap(order_[i], order_[random.below(i + 1)]);
 }
 
-std::span<const int64_t> BatchSampler::next() & {
-  if (epoch_finished()) {
-    state_ = {state_.epoch + 1, 0};
-    shuffle();
-  }
-  int64_t count = std::min(batch_size_, size_ - state_.position);
-  std::span batch = std::span<const int64_t>(order_).subspan(size_t(state_.position), size_t(count));
+int64_t BatchSampler::skip() {
+  if (epoch_finished()) state_ = {state_.epoch + 1, 0};
+  const int64_t count = std::min(batch_size_, size_ - state_.position);
   state_.position += count;
-  return batch;
+  return count;
+}
+
+std::span<const int64_t> BatchSampler::next() & {
+  const int64_t count = skip();
+  if (order_epoch_ != state_.epoch) shuffle();
+  return std::span<const int64_t>(order_).subspan(size_t(state_.position - count), size_t(count));
 }
 
 void BatchSampler::restore(State state) {
@@ -180,7 +182,6 @@ void BatchSampler::restore(State state) {
                       "epoch {}, position {} is no state of a sampler with batches of {} from {} images",
                       state.epoch, state.position, batch_size_, size_);
   state_ = state;
-  shuffle();
 }
 
 Shape batch_shape(int64_t count, const Shape& example) {

@@ -52,6 +52,8 @@ class TREADLE_API BatchSampler {
   /// The indices of the next batch, valid until the next call; the last one of an epoch may be shorter. After
   /// it, the next epoch begins. Not for a temporary sampler: the indices lie in the sampler.
   std::span<const int64_t> next() &;
+  /// Passes the next batch over, and says how many indices it has. Who only counts pays for no order.
+  int64_t skip();
   /// Whether all batches of state().epoch have been given out.
   bool epoch_finished() const { return state_.position == size_; }
   int64_t batch_size() const { return batch_size_; }
@@ -71,6 +73,7 @@ class TREADLE_API BatchSampler {
   bool shuffled_;
   State state_;
   std::vector<int64_t> order_;
+  int64_t order_epoch_ = -1;  ///< whose order that is; made when a batch is asked for
 };
 
 /// The shape [count, …example] of a batch.

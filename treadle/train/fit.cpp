@@ -170,7 +170,7 @@ class Loop {
   StepReport run_step(int64_t examples_before) {
     auto start = std::chrono::steady_clock::now();
     if (!batches_) batches_ = task_.examples.batches(sampler_);
-    const auto count = int64_t(sampler_.next().size());
+    const int64_t count = sampler_.skip();
     const std::vector<Tensor> batch = batches_->next();
     task_.optimizer.set_learning_rate(schedule_.at(taken_steps()));
     Tensor loss;
@@ -263,7 +263,7 @@ class Loop {
   /// With limit_batches the sampler must still begin the next epoch with a new order.
   void skip_rest_of_epoch() {
     if (!sampler_.epoch_finished()) batches_.reset();
-    while (!sampler_.epoch_finished()) sampler_.next();
+    while (!sampler_.epoch_finished()) sampler_.skip();
   }
 
   /// Before the first step there is nothing that the folder does not have.
