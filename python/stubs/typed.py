@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import functools
 import inspect
 import sys
 
@@ -72,6 +73,12 @@ class Types(ast.NodeTransformer):
         if module != self.module:
             self.imports.add(f"from {module} import {name}")
         return ast.Name(name)
+
+    def visit_Subscript(self, node):
+        """`a | b` that was evaluated is written as what it is to Python."""
+        if ast.unparse(node.value) != "types.UnionType":
+            return self.generic_visit(node)
+        return self.visit(functools.reduce(lambda a, b: ast.BinOp(a, ast.BitOr(), b), node.slice.elts))
 
     def visit_Constant(self, node):
         if not isinstance(node.value, str):

@@ -21,8 +21,6 @@ def _described(function, name: str, text: str):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
     function.__module__ = "treadle.array_api"
-    operands = function.__code__.co_varnames[: function.__code__.co_argcount]
-    function.__annotations__ = {**dict.fromkeys(operands, Tensor), "return": Tensor}
     return function
 
 
