@@ -18,10 +18,11 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import weakref
 
 from treadle import _core
-from treadle._core import Tensor, grad, is_grad_enabled
+from treadle._core import Tensor, _connect, grad, is_grad_enabled  # type: ignore[attr-defined]
 from treadle._modes import enable_grad, no_grad
 
 TYPE_CHECKING = False  # as of typing, whose import takes time
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-__all__ = ["Function", "FunctionContext", "enable_grad", "grad", "gradcheck", "is_grad_enabled", "no_grad"]
+__all__ = [
+    "Function", "FunctionContext", "enable_grad", "grad", "gradcheck", "is_grad_enabled", "no_grad", "once_differentiable",
+]
 
 
 class FunctionContext:
@@ -40,6 +43,11 @@ class FunctionContext:
 
     needs_input_grad: tuple[bool, ...]
     """Of each argument of forward(), whether its gradient is asked for."""
+
+    if TYPE_CHECKING:  # whatever a function keeps
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, function: type["Function"], arguments: tuple[Any, ...]) -> None:
         self._function = function
@@ -172,9 +180,43 @@ class Function:
         ctx._results = [isinstance(one, Tensor) for one in results]
         _contexts.add(ctx)
         operands = [one for one in arguments if isinstance(one, Tensor)]
-        connected = iter(_core._connect(ctx, cls.__name__, operands, tensors, ctx._take_saved(), fixed))
+        connected = iter(_connect(ctx, cls.__name__, operands, tensors, ctx._take_saved(), fixed))
         results = [next(connected) if isinstance(one, Tensor) else one for one in results]
         return type(returned)(results) if several else results[0]
+
+
+class _Once(Function):
+    """Lets a gradient through that depends on other tensors in a way that nobody can differentiate."""
+
+    @staticmethod
+    def forward(ctx: FunctionContext, name: str, gradient: Tensor, *behind: Tensor) -> Tensor:
+        ctx.name = name
+        return gradient
+
+    @staticmethod
+    def backward(ctx: FunctionContext, *gradients: Any) -> Any:
+        raise _core.AutogradError(f"{ctx.name} is differentiable once: its gradient has none")
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """For a backward() whose own steps cannot be differentiated, as they use NumPy or a file: below @staticmethod.
+
+    It is called outside of any graph. Differentiating its gradients again raises AutogradError, where they would count as
+    constants otherwise.
+    """
+
+    @functools.wraps(backward)
+    def computed(ctx: FunctionContext, *gradients: Any) -> Any:
+        with no_grad():
+            found = backward(ctx, *gradients)
+        if not is_grad_enabled():
+            return found
+        behind = [one for one in (*gradients, *ctx.saved_tensors) if isinstance(one, Tensor) and one.requires_grad]
+        name = ctx._function.__name__
+        several = list(found) if isinstance(found, (tuple, list)) else [found]
+        return tuple(_Once.apply(name, one, *behind) if isinstance(one, Tensor) else one for one in several)
+
+    return computed
 
 
 def gradcheck(

@@ -11,7 +11,7 @@ import weakref
 import numpy as np
 import pytest
 import treadle as td
-from treadle.autograd import Function, gradcheck
+from treadle.autograd import Function, gradcheck, once_differentiable
 
 
 class Cube(Function):
@@ -81,6 +81,30 @@ def test_gradients_of_gradients():
         np.testing.assert_allclose(second.detach().numpy(), value(x.detach().numpy()), rtol=1e-12)
         (third,) = td.grad(second.sum(), x)
         np.testing.assert_allclose(third.numpy(), slope(x.detach().numpy()), rtol=1e-12)
+
+
+def test_a_gradient_that_has_none_says_so():
+    class Sine(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return td.from_numpy(np.sin(x.detach().numpy()))
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            assert not td.is_grad_enabled()
+            return td.from_numpy(grad.numpy() * np.cos(x.detach().numpy()))
+
+    x = leaf([0.5, 2.0])
+    assert gradcheck(Sine.apply, x)
+    (first,) = td.grad(Sine.apply(x).sum(), x, create_graph=True)
+    np.testing.assert_allclose(first.detach().numpy(), np.cos([0.5, 2.0]), rtol=1e-15)
+    with pytest.raises(td.AutogradError, match="Sine is differentiable once"):
+        td.grad(first.sum(), x)
+    Sine.apply(x).sum().backward()
+    assert x.grad.tolist() == first.tolist()
 
 
 def test_gradcheck_sees_right_and_wrong_gradients():

@@ -65,6 +65,14 @@ def test_examples_are_typed():
     assert checked.returncode == 0, checked.stdout
 
 
+def test_modules_over_the_compiled_half_are_typed():
+    """Those that are no more than a surface of it."""
+    pytest.importorskip("mypy")
+    package = ROOT / "python" / "treadle"
+    checked = mypy(str(package / "autograd.py"), str(package / "compat"))
+    assert checked.returncode == 0, checked.stdout
+
+
 PROGRAM = """
 import treadle as td
 
@@ -92,6 +100,13 @@ class Net(td.nn.Module):
 
 
 reveal_type(Net().eval())
+
+
+class Scaled(td.autograd.Function):
+    @staticmethod
+    def forward(ctx: td.autograd.FunctionContext, x: td.Tensor, factor: float) -> td.Tensor:
+        ctx.factor = factor
+        return x * factor
 """
 
 

@@ -142,11 +142,13 @@ class FashionMNISTCNN(nn.Module):
         """Logits."""
         x = self.relu1(self.pool1(self.conv1(x)))
         x = self.relu2(self.pool2(self.conv2(x)))
-        return self.fc2(self.relu3(self.fc1(self.flatten(x))))
+        logits: Tensor = self.fc2(self.relu3(self.fc1(self.flatten(x))))
+        return logits
 
     def predict(self, x: Tensor) -> Tensor:
         """Probabilities of the classes, [N, num_classes]."""
-        return self.softmax(self(x))
+        probabilities: Tensor = self.softmax(self(x))
+        return probabilities
 
 
 class FashionMNISTDataset:

@@ -25,6 +25,12 @@ class Tensor:
     label: a name, for whoever wants one.
     """
 
+    _value: _core.Tensor
+    _place: _core.Tensor
+    _operands: "tuple[tuple[Tensor, _core.Tensor], ...]"
+    _grad: "Tensor | None"
+    label: str | None
+
     def __init__(
         self,
         data: Data,
@@ -34,7 +40,7 @@ class Tensor:
         label: str | None = None,
     ) -> None:
         self._replace(elements_of(data, device, shape), requires_grad)
-        self._grad: Tensor | None = None
+        self._grad = None
         self.label = label
 
     @property
