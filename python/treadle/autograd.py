@@ -201,7 +201,7 @@ class _Once(Function):
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     """For a backward() whose own steps cannot be differentiated, as they use NumPy or a file: below @staticmethod.
 
-    It is called outside of any graph. Differentiating its gradients again raises AutogradError, where they would count as
+    It is called outside of any graph. Differentiating its gradients again raises AutogradError; they would count as
     constants otherwise.
     """
 
