@@ -2,9 +2,11 @@
 
 #include "python/bindings/arguments.h"
 #include "treadle/core/error.h"
+#include "treadle/data/text.h"
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/layout/index_select.h"
 #include "treadle/train/classification/plain_images.h"
+#include "treadle/train/language/text_windows.h"
 
 namespace treadle::python {
 namespace {
@@ -73,6 +75,10 @@ std::unique_ptr<Examples> examples_in(nb::handle data, const ClassifierOptions& 
     const auto& images = nb::cast<const ImageDataset&>(data);
     if (training) return training_images(images, options);
     return std::make_unique<PlainImages>(images, options.description.normalization, options.device);
+  }
+  if (nb::isinstance<TextDataset>(data)) {
+    const auto& text = nb::cast<const TextDataset&>(data);
+    return std::make_unique<TextWindows>(text.train, text.block, options.seed, options.device);
   }
   if (nb::isinstance<PythonExamples>(data)) nb::cast<PythonExamples&>(data).watch(&interruption);
   return std::make_unique<Referred>(nb::cast<const Examples&>(data));

@@ -19,7 +19,7 @@ from treadle._core._nn import Module
 Checkpoint.__module__ = __name__
 
 __all__ = [
-    "About", "Checkpoint", "ModelInfo", "about", "info", "known_models", "load", "load_checkpoint", "make", "names", "recipe", "save",
+    "About", "Checkpoint", "ModelInfo", "about", "info", "known_models", "learns_texts", "load", "load_checkpoint", "make", "names", "recipe", "save",
     "save_checkpoint",
 ]
 
@@ -127,6 +127,12 @@ def about(model: Module) -> About:
     if found is None:
         found = _known[model] = About(type(model).__name__)
     return found
+
+
+def learns_texts(model: Module) -> bool:
+    """Whether it is a known model whose task is "language"."""
+    name = about(model).model
+    return name in names() and info(name).task == "language"
 
 
 def make(name: str, seed: int = 0, *, input: tuple | None = None, classes: int | None = None, **options) -> Module:

@@ -151,6 +151,7 @@ def test_augmentations_are_those_of_the_library():
         for augment in (listed, "flip:1,crop:padding=1")
     )
     assert one == other
+    assert str(td.data.augment.Crop(padding=2, fill=0.5)) == "crop:padding=2:fill=0.5"
     with pytest.raises(td.ValueError, match="probability of 2"):
         td.data.augment.Flip(probability=2.0)
     with pytest.raises(td.ValueError, match="flop"):

@@ -54,6 +54,7 @@ def test_recipes_are_arguments_of_fit():
     assert recipe["data"] == "fashion-mnist" and recipe["lr"] == 0.0015 and recipe["normalize"] is True
     assert recipe["schedule"].kind == "one-cycle" and recipe["schedule"].options == {"warm_up": 0.2}
     assert recipe["steps"] == 3500 and recipe["test"] == "last"
+    assert td.models.recipe("char_gpt", "text")["schedule"].warm_up_steps == 100
     with pytest.raises(ValueError, match="fast, accuracy, best"):
         td.models.recipe("fashion_cnn", "quick")
 

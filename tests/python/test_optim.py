@@ -117,10 +117,21 @@ def test_a_groups_rate_can_be_set():
 def test_rates_of_groups_that_begin_at_zero():
     p, q = parameter(1.0), parameter(1.0)
     optimizer = td.optim.SGD([{"params": [p]}, {"params": [q]}], lr=0.0)
+    optimizer.param_groups[1]["lr"] = 0.1
+    assert [group["lr"] for group in optimizer.param_groups] == [0.0, 0.1]
+    optimizer.param_groups[1]["lr"] = 0.0
     optimizer.param_groups[0]["lr"] = 0.1
     assert [group["lr"] for group in optimizer.param_groups] == [0.1, 0.0]
     descend(optimizer, p, q, steps=1)
     assert [p.item(), q.item()] == pytest.approx([0.8, 1.0], abs=1e-6)
+
+
+def test_groups_of_a_rule_that_makes_several():
+    p, q, bias = (td.tensor(value, requires_grad=True) for value in ([[1.0]], [[1.0]], [1.0]))
+    optimizer = td.optim.Muon([{"params": [p]}, {"params": [q, bias]}], lr=0.1)
+    optimizer.param_groups[1]["lr"] = 0.0
+    descend(optimizer, p, q, bias, steps=1)
+    assert p.item() != 1 and q.item() == 1 and bias.item() == 1
 
 
 def test_the_rate_of_one_group_is_the_optimizers():
@@ -174,6 +185,19 @@ def test_gradients_are_clipped():
     assert p.grad.item() == 0.5 and q.grad.numpy().tolist() == [0.5, 0]
     with pytest.raises(td.ValueError):
         td.optim.clip_grad_norm_([p], -1)
+
+
+def test_parameters_as_one_vector():
+    model = td.nn.Linear(2, 1)
+    vector = td.nn.utils.parameters_to_vector(model.parameters())
+    assert vector.tolist() == [*model.weight.tolist()[0], *model.bias.tolist()]
+    vector.sum().backward()
+    assert model.weight.grad.tolist() == [[1, 1]]
+    td.nn.utils.vector_to_parameters(td.tensor([1.0, 2.0, 3.0]), model.parameters())
+    assert model.weight.tolist() == [[1, 2]] and model.bias.tolist() == [3]
+    with pytest.raises(td.ShapeError, match="3 elements"):
+        td.nn.utils.vector_to_parameters(td.tensor([1.0]), model.parameters())
+    assert td.nn.utils.clip_grad_norm_ is td.optim.clip_grad_norm_
 
 
 def test_an_average_of_weights():

@@ -38,7 +38,8 @@ class Net(td.nn.Module):
 
 
 def quick(model, data, *arguments, **options):
-    return td.train.fit(model, data, *arguments, **{"epochs": 3, "batch_size": 20, "lr": 0.05, "verbose": False, **options})
+    own = {} if arguments and not isinstance(arguments[0], str) else {"lr": 0.05}
+    return td.train.fit(model, data, *arguments, **{"epochs": 3, "batch_size": 20, "verbose": False, **own, **options})
 
 
 class Recorder(td.train.Callback):
@@ -161,6 +162,34 @@ def test_losses_and_metrics_of_python():
         quick(model, (x, y), loss=lambda prediction, target: 1.0)
     with pytest.raises(TypeError, match="label_smoothing"):
         quick(model, (x, y), loss=distance, label_smoothing=0.1)
+
+
+def test_accuracy_beside_a_loss_of_ones_own():
+    def loss(prediction, labels):
+        return td.cross_entropy(prediction, labels)
+
+    own = quick(Net(), points(), test=points(seed=1), loss=loss, metrics={"accuracy": td.train.accuracy}, seed=1)
+    plain = quick(Net(), points(), test=points(seed=1), seed=1)
+    np.testing.assert_allclose(own.losses, plain.losses, rtol=1e-4)
+    assert own.test["accuracy"] == pytest.approx(plain.test["accuracy"]) and own.evaluation is None
+
+
+def test_numbers_with_whole_targets():
+    model = td.nn.Sequential(td.nn.Linear(1, 1))
+    x, y = np.arange(20, dtype="f"), np.arange(20)
+
+    def loss(prediction, target):
+        return ((prediction.reshape(-1) - target) ** 2).mean()
+
+    class Column(td.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = model
+
+        def forward(self, x):
+            return self.inner(x.reshape(-1, 1))
+
+    assert quick(Column(), (x, y), loss=loss, epochs=2).steps_done == 2
 
 
 def test_an_example_of_one_tensor_is_its_own_target():
@@ -310,6 +339,49 @@ def test_the_steps_options():
         quick(Net(), Points(), normalize=True)
 
 
+def test_vectors_may_be_left_without_decay():
+    model, free = Net(), Net()
+    quick(model, points(), optimizer="adamw", lr=0.0, weight_decay=0.5, epochs=1)  # no rate, no decay
+    for one, decides in ((model, False), (free, True)):
+        one.fc1.bias.detach().copy_(td.tensor([1.0] * 8))
+        quick(one, points(), optimizer="adamw", lr=0.5, weight_decay=0.9, epochs=1, steps=1, decay_matrices_only=decides)
+    moved = 0.5  # at most the rate, by Adam's first step
+    assert (free.fc1.bias.detach().numpy() >= 1 - moved - 1e-5).all()
+    assert (model.fc1.bias.detach().numpy() < 1 - 0.45 + moved).all() and model.fc1.bias.min().item() < 0.5
+
+
+def test_an_optimizer_that_is_given_has_its_own_rate():
+    model = Net()
+    for name, value in (("lr", 0.1), ("weight_decay", 0.1), ("decay_matrices_only", True)):
+        with pytest.raises(TypeError, match=name):
+            quick(model, points(), td.optim.SGD(model.parameters()), **{name: value})
+
+
+def test_the_rate_of_a_given_optimizer_stays():
+    recorder, model = Recorder(), Net()
+    quick(model, points(), td.optim.SGD(model.parameters(), lr=0.25), callbacks=[recorder])
+    assert [report.learning_rate for report in recorder.of("end_epoch")] == [0.25] * 3
+
+
+def test_parts_that_are_held_out_share_nothing():
+    seen = []
+
+    class Seen(Points):
+        def __getitem__(self, index):
+            seen.append(index)
+            return super().__getitem__(index)
+
+    quick(Net(), Seen(), validation=0.25, epochs=1)
+    assert sorted(seen) == list(range(120))
+
+
+def test_a_set_without_a_test_part_has_none():
+    splits = td.data.load("moons")
+    assert quick(perceptron(), splits, epochs=1).test is not None
+    td.data._sets._core._data._test_part(splits)
+    assert quick(perceptron(), splits, epochs=1).test is None
+
+
 def test_the_model_ends_with_its_average():
     model, start = Net(), Net().state_dict()
     quick(model, points(), ema=0.999999)
@@ -365,6 +437,47 @@ def test_a_run_goes_on_with_what_it_had(tmp_path):
         td.train.fit(perceptron(), batch_size=20, out=run, resume=True)
     with pytest.raises(td.FormatError, match="not those that the run"):
         td.train.fit(perceptron(), "xor", out=run, resume=True, verbose=False)
+
+
+def test_the_folder_is_free_while_the_exception_is_held(tmp_path):
+    class Broken(td.train.Callback):
+        def begin_fit(self, start):
+            raise LookupError
+
+    with pytest.raises(LookupError) as held:
+        quick(Net(), points(), out=tmp_path / "run", callbacks=[Broken()])
+    assert not (tmp_path / "run").exists() and held.tb is not None
+    td.train.RunFolder(tmp_path / "run").close()
+
+
+def test_a_seed_that_is_given_is_that_of_dropout_too():
+    def losses(seed):
+        model = td.nn.Sequential(td.nn.Linear(2, 32, generator=td.Generator(0)), td.nn.Dropout(0.5), td.nn.Linear(32, 2, generator=td.Generator(1)))
+        return quick(model, points(), epochs=1, batch_size=120, seed=seed).losses
+
+    assert losses(5) == losses(5) != losses(6)
+
+
+def test_the_line_of_progress_goes_with_an_exception(monkeypatch, capsys):
+    class Drawn(td.train.Progress):
+        def begin_fit(self, start):
+            self._drawn = True
+            raise LookupError
+
+    monkeypatch.setattr(td.train._fit, "Progress", Drawn)
+    with pytest.raises(LookupError):
+        td.train.fit(Net(), points())
+    assert capsys.readouterr().err == "\r\033[K"
+
+
+def test_config_is_a_recipe_of_the_program(tmp_path):
+    schedule = td.lr_scheduler.LinearSchedule(warm_up_steps=3)
+    td.train.fit(perceptron(), "moons", epochs=1, lr=0.25, schedule=schedule, out=tmp_path / "run", verbose=False)
+    run_program("train", "perceptron", "--config", tmp_path / "run" / "config.toml", "--out", tmp_path / "again", "--quiet", "--no-plots")
+    one, other = (td.models.load_checkpoint(tmp_path / name / "last.safetensors") for name in ("run", "again"))
+    assert other.training["--lr"] == "0.25" and other.training["--warm-up-steps"] == "3" and one.step == other.step
+    for name, tensor in one.parameters.items():
+        np.testing.assert_allclose(other.parameters[name].numpy(), tensor.numpy(), rtol=1e-5, atol=1e-7)
 
 
 def perceptron():
@@ -445,6 +558,62 @@ def test_a_learning_rate_is_found():
     assert curve.suggestion == 0 or curve.rates[0] <= curve.suggestion <= 10
     for name, tensor in model.state_dict().items():
         np.testing.assert_array_equal(tensor.numpy(), before[name].numpy())
+
+
+@pytest.fixture
+def text(tmp_path):
+    file = tmp_path / "text.txt"
+    file.write_text("round and round the ragged rock the ragged rascal ran\n" * 40, encoding="utf-8")
+    return td.data.load_text(file, block=8)
+
+
+def writer(text):
+    return td.models.make(
+        "char_gpt", input=(text.block,), classes=len(text.characters), layers=1, heads=1, features=8, dropout=0.0
+    )
+
+
+def test_texts(text):
+    assert text.decode(text.encode("rock\n")) == "rock\n" and "".join(text.characters) == "".join(sorted(text.characters))
+    assert isinstance(text, td.data.TextDataset)
+    assert len(text) == (len(text.train) - text.block - 1) // text.block and len(text.test) > 0 and not text.validation and "training" in repr(text)
+    with pytest.raises(td.ValueError, match="j"):
+        text.encode("jazz")
+    with pytest.raises(ValueError, match="99"):
+        text.decode([99])
+    with pytest.raises(td.DatasetAbsent):
+        td.data.load_text("nowhere.txt")
+    again = td.data.load_text(text.name, block=4, characters=text.characters)
+    assert again.block == 4 and again.fingerprint() != ""
+
+
+def test_a_model_of_texts_learns_and_writes(text, tmp_path):
+    model, run = writer(text), tmp_path / "run"
+    before = td.train.evaluate(model, text)
+    result = td.train.fit(model, text, lr=0.02, epochs=3, validation=0.2, out=run, verbose=False, seed=1)
+    found = td.train.evaluate(model, text)
+    assert isinstance(found, td.train.TextEvaluation) and td.models.learns_texts(model) and not td.models.learns_texts(Net())
+    assert found.loss < before.loss and found.characters > 0 and found.perplexity == pytest.approx(np.exp(found.loss))
+    assert found.bits_per_character == pytest.approx(found.loss / np.log(2)) and "perplexity" in repr(found)
+    assert result.test["loss"] == pytest.approx(found.loss, rel=1e-5) and result.best_epoch > 0
+    written = td.train.generate(model, "the ", length=12, temperature=0.5, seed=3)
+    assert written.startswith("the ") and len(written) == 16
+    assert td.train.generate(td.models.load(run), "the ", length=12, temperature=0.5, seed=3) == written
+    assert td.train.evaluate(model, text.name).loss == pytest.approx(found.loss, rel=1e-6)
+    curve = td.train.find_learning_rate(model, text, steps=12)
+    assert len(curve.losses) <= 12
+
+
+def test_what_a_model_of_texts_does_not_take(text):
+    small = td.models.make("char_gpt", input=(8,), classes=3)
+    with pytest.raises(ValueError, match="knows 3 characters, the text has"):
+        quick(small, text)
+    with pytest.raises(TypeError, match="next character"):
+        quick(writer(text), text, label_smoothing=0.1)
+    with pytest.raises(TypeError, match="parts of a text"):
+        quick(writer(text), text, test=text)
+    with pytest.raises(ValueError, match="has not been trained on a text"):
+        td.train.generate(Net())
 
 
 def interrupt(call, after=0.3):

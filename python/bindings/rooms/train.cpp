@@ -6,12 +6,10 @@
 
 #include <memory>
 
-#include "python/bindings/examples.h"
 #include "python/bindings/figures.h"
-#include "python/bindings/heartbeat.h"
 #include "python/bindings/measures.h"
 #include "python/bindings/rooms.h"
-#include "treadle/compile/measuring.h"
+#include "python/bindings/run.h"
 #include "treadle/train/learning_rate_finder.h"
 
 namespace treadle::python {
@@ -52,44 +50,6 @@ void bind_options(nb::module_& m) {
           nb::arg("average").none(), nb::arg("scaler").none(), nb::arg("folder").none(),
           nb::arg("resume").none());
 }
-
-/// A run of fit() as Python makes it: told of signals, without the GIL.
-class Run {
- public:
-  Run(const Options& options, const std::vector<Callback*>& callbacks, nb::object tick)
-      : options_(options), heartbeat_(interruption_, std::move(tick)) {
-    options_.stop = interruption_.token();
-    options_.callbacks = {&heartbeat_};
-    for (Callback* callback : callbacks) {
-      guarded_.push_back(std::make_unique<GuardedCallback>(*callback, interruption_));
-      options_.callbacks.push_back(guarded_.back().get());
-    }
-  }
-
-  const Options& options() const { return options_; }
-  std::unique_ptr<Examples> examples(nb::handle data, bool training) {
-    return examples_in(data, options_, training, interruption_);
-  }
-  /// fit() without the GIL; then what ^C has raised is thrown.
-  template <class Fit>
-  auto operator()(Fit fit) {
-    decltype(fit()) result;
-    {
-      nb::gil_scoped_release released;
-      const std::stop_token stop = options_.stop;
-      const ObserveMeasuring measuring({[stop](std::string_view) { return !stop.stop_requested(); }, [] {}});
-      result = fit();
-    }
-    interruption_.finish();
-    return result;
-  }
-
- private:
-  Options options_;
-  Interruption interruption_;
-  Heartbeat heartbeat_;
-  std::vector<std::unique_ptr<GuardedCallback>> guarded_;
-};
 
 FitResult fit_classes(Module& model, Optimizer& optimizer, const Schedule& schedule, nb::handle train,
                       nb::handle validation, nb::handle test, int64_t classes, const Options& options,

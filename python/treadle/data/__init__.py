@@ -12,15 +12,16 @@ Data sets lie where `treadle datasets` looks for them: $TREADLE_DATA/NAME, $XDG_
 from treadle._core._data import (
     DatasetSplits, DownloadResult, ImageDataset, KnownDataset, download, known_datasets, measure_normalization,
 )
+from treadle._core._text import TextDataset, load_text
 from treadle.data import augment
 from treadle.data._arrays import dataset
 from treadle.data._loader import DataLoader, Dataset, Loader, TensorDataset, collate
 from treadle.data._sets import load
 
-for _kind in (DatasetSplits, DownloadResult, ImageDataset, KnownDataset):
+for _kind in (DatasetSplits, DownloadResult, ImageDataset, KnownDataset, TextDataset):
     _kind.__module__ = __name__
 
 __all__ = [
     "DataLoader", "Dataset", "DatasetSplits", "DownloadResult", "ImageDataset", "KnownDataset", "Loader", "TensorDataset",
-    "augment", "collate", "dataset", "download", "known_datasets", "load", "measure_normalization",
+    "TextDataset", "augment", "collate", "dataset", "download", "known_datasets", "load", "load_text", "measure_normalization",
 ]

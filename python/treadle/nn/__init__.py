@@ -13,8 +13,8 @@
 from treadle import _core
 from treadle._core._nn import *  # noqa: F403
 from treadle._names import adopt
-from treadle.nn import functional, init, losses
+from treadle.nn import functional, init, losses, utils
 from treadle.nn._module import ModuleList, Parameter
 from treadle.nn.losses import *  # noqa: F403
 
-__all__ = [*adopt(__name__, _core._nn), *losses.__all__, "ModuleList", "Parameter", "functional", "init"]
+__all__ = [*adopt(__name__, _core._nn), *losses.__all__, "ModuleList", "Parameter", "functional", "init", "utils"]

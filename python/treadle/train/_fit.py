@@ -13,8 +13,9 @@ from treadle._core._checkpoints import Checkpoint, RunFolder, load_checkpoint
 from treadle._core._data import ImageDataset
 from treadle._core._nn import Module
 from treadle._core._optim import LossScaler, WeightAverage
+from treadle._core._text import TextDataset
 from treadle._core._train import LearningRateCurve
-from treadle.data import _loader
+from treadle.data import _loader, load_text
 from treadle.data.augment import text_of
 from treadle.random import manual_seed
 from treadle.train._parts import Parts, device_of, examples_of, parts_of
@@ -38,7 +39,7 @@ def fit(
 
     model: any Module, of the library or of Python. It learns where it is: model.to("cuda") before
     data: the name of a data set or a path (see treadle.data.load), DatasetSplits, an ImageDataset, a tuple of arrays
-        (inputs, targets), a Loader, or any object with __len__ and __getitem__
+        (inputs, targets), a Loader, any object with __len__ and __getitem__, or a TextDataset for a model of texts
     optimizer: one, or the name of a rule; default "adam"
     recipe: the name of one that the model has, see treadle.models.recipe; what is given here goes before
     loss: a function of prediction and target that gives the mean over the batch; default: the cross-entropy of logits
@@ -81,7 +82,7 @@ def fit(
         run.options.set_save_every(*_interval(checkpoint_every))
         told = list(callbacks)
         if early_stop:
-            best = ("accuracy", True) if run.is_plain(metrics) else (best_by, higher_is_better)
+            best = ("accuracy", True) if run.is_plain(metrics) and not run.is_text else (best_by, higher_is_better)
             told.append(EarlyStopping(f"validation_{best[0]}", best[1], early_stop))
         tick = None
         if verbose:
@@ -147,6 +148,7 @@ class _Run:
             manual_seed(self.seed)
         self.test_last = settings.test == "last"
         self.parts = self._load()
+        self.is_text = isinstance(self.parts.train, TextDataset)
         self.of_images = isinstance(self.parts.train, ImageDataset) and self.parts.train.is_images
         self.options = self._options()
         self.optimizer = self._optimizer()
@@ -157,9 +159,11 @@ class _Run:
 
     def _load(self) -> Parts:
         test = None if isinstance(self.settings.test, str) else self.settings.test
-        known = models.about(self.model)
+        known, data = models.about(self.model), self.settings.data
+        if isinstance(data, (str, os.PathLike)) and models.learns_texts(self.model):
+            data = load_text(os.fspath(data), *known.input)
         follows = known.model not in models.names() or models.info(known.model).follows_data
-        return parts_of(self.settings.data, self.settings.validation, test, self.seed, None if follows else known.input)
+        return parts_of(data, self.settings.validation, test, self.seed, None if follows else known.input)
 
     def _options(self):
         s, options = self.settings, _core._train._Options()
@@ -174,6 +178,8 @@ class _Run:
         options.description = self._description()
         if not isinstance(self.parts.train, ImageDataset) and (text_of(s.augment) or s.normalize):
             raise TypeError("augment and normalize are for the library's data sets: let __getitem__() do both")
+        if self.is_text and (self.loss is not None or s.label_smoothing):
+            raise TypeError("a model of texts is trained by the cross-entropy of the next character")
         if self.loss is not None and s.label_smoothing:
             raise TypeError("label_smoothing is of the cross-entropy, and a loss is given")
         return options
@@ -183,6 +189,13 @@ class _Run:
         if isinstance(train, ImageDataset):
             known.classes, known.input = train.classes, train.shape
             known.normalization = self._normalization(train)
+        elif self.is_text:
+            if known.classes and len(known.classes) != len(train.characters):
+                raise ValueError(
+                    f"{known.model} knows {len(known.classes)} characters, the text has {len(train.characters)}: make it with "
+                    f"classes={len(train.characters)}"
+                )
+            known.classes, known.input = train.characters, (train.block,)
         known.dataset = self.parts.name
         return models.describe(known, Checkpoint())
 
@@ -195,6 +208,9 @@ class _Run:
     def _optimizer(self) -> optim.Optimizer:
         s = self.settings
         if not isinstance(s.optimizer, str):
+            for name in ("lr", "weight_decay", "decay_matrices_only"):
+                if name in s.given:
+                    raise TypeError(f"{name} is of an optimizer that is given by its name; the one that is given has its own")
             return s.optimizer
         own = {} if s.weight_decay is None else {"weight_decay": s.weight_decay}
         named = self.model.named_parameters()
@@ -243,6 +259,8 @@ class _Run:
         options.set_parts(self._average, self._scaler, self._folder, self._resumed)
         train, validation, test = (examples_of(part, device) for part in (self.parts.train, self.parts.validation, self.parts.test))
         schedule = self._schedule()
+        if self.is_text and self.is_plain(metrics):
+            return _core._text._fit(self.model, self.optimizer, schedule, train, options, callbacks, tick)
         if self.is_plain(metrics):
             classes = len(self.parts.train.classes) if isinstance(self.parts.train, ImageDataset) else 0
             return _core._train._fit_classes(

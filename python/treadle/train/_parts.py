@@ -8,13 +8,14 @@ from treadle import _core
 from treadle._core._data import DatasetSplits, ImageDataset
 from treadle._core._evaluation import Examples, PythonExamples, TensorExamples
 from treadle._core._nn import Module
+from treadle._core._text import TextDataset
 from treadle.data import _loader, dataset, load
 
 
 class Parts:
-    """The parts of the data, None where there is none; and the DatasetSplits that they are of, or None."""
+    """The parts of the data, None where there is none; and what they are of, where that has a fingerprint."""
 
-    def __init__(self, train, validation=None, test=None, name: str = "", whole: DatasetSplits | None = None):
+    def __init__(self, train, validation=None, test=None, name: str = "", whole: DatasetSplits | TextDataset | None = None):
         self.train, self.validation, self.test, self.name, self.whole = train, validation, test, name, whole
 
 
@@ -26,6 +27,8 @@ def device_of(model: Module) -> str:
 
 def parts_of(data, validation, test, seed: int, size: tuple | None = None) -> Parts:
     """`data` in its parts: the others are parts themselves, or `validation` a share that is held out by the seed."""
+    if isinstance(data, TextDataset):
+        return _of_text(data, validation, test)
     parts = _whole(data, seed, size)
     if test is not None:
         parts.test = part_of(test)
@@ -37,6 +40,14 @@ def parts_of(data, validation, test, seed: int, size: tuple | None = None) -> Pa
     elif validation is not None:
         parts.validation = part_of(validation)
     return parts
+
+
+def _of_text(text: TextDataset, validation, test) -> Parts:
+    """A text is its own test part, and holds out its end."""
+    if test is not None or not isinstance(validation, (float, type(None))):
+        raise TypeError("the parts of a text are its own: validation is a share of it, as 0.1")
+    held_out = text._held_out(validation) if validation else text
+    return Parts(held_out, name=_core._data._lasting_name(text.name), whole=text)
 
 
 def _whole(data, seed: int, size: tuple | None) -> Parts:
@@ -67,7 +78,7 @@ def part_of(data):
 
 def _of_arrays(arrays: tuple):
     """Images or numbers with whole numbers as labels are an ImageDataset, which is fast; others are rows of tensors."""
-    if len(arrays) == 2:
+    if len(arrays) == 2 and len(getattr(arrays[0], "shape", (1, 1))) > 1:
         labels = arrays[1]
         dtype = labels.dtype if hasattr(labels, "dtype") else None
         whole = isinstance(labels, list) and all(isinstance(one, int) for one in labels)
@@ -104,7 +115,7 @@ class Subset(_loader.Dataset):
 
 def examples_of(part, device: str):
     """The part as C++ takes it."""
-    if part is None or isinstance(part, (ImageDataset, Examples)):
+    if part is None or isinstance(part, (ImageDataset, TextDataset, Examples)):
         return part
     if isinstance(part, _loader.TensorDataset):
         return TensorExamples([one.detach() for one in part.tensors], device)

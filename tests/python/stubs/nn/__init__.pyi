@@ -62,3 +62,4 @@ from treadle._core._nn import TransformerEncoderLayer as TransformerEncoderLayer
 from treadle._core._nn import Upsample as Upsample
 from treadle.nn import functional as functional
 from treadle.nn import init as init
+from treadle.nn import utils as utils

@@ -14,6 +14,9 @@ from treadle.train._progress import Progress as Progress
 from treadle._core._checkpoints import RunFolder as RunFolder
 from treadle._core._callbacks import StepReport as StepReport
 from treadle._core._callbacks import TensorboardLog as TensorboardLog
+from treadle._core._text import TextEvaluation as TextEvaluation
+from treadle.train._evaluate import accuracy as accuracy
 from treadle.train._evaluate import evaluate as evaluate
 from treadle.train._fit import find_learning_rate as find_learning_rate
 from treadle.train._fit import fit as fit
+from treadle.train._generate import generate as generate
