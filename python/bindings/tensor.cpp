@@ -51,7 +51,7 @@ void update(const Tensor& x, const Make& make) {
   if (!result.requires_grad()) return copy_into(x, result);
   require<AutogradError>(
       !shared,
-      "an update in place with gradients, of a tensor whose memory others read (views, arrays, "
+      "an update in place with gradients, of a tensor whose memory others read (views, arrays, recordings, "
       "gradients to come): make a new one, as in x = x + y");
   become(x, result);
 }
