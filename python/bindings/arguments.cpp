@@ -31,6 +31,16 @@ bool read_scalar(nb::handle source, Scalar& scalar) noexcept {
   return false;
 }
 
+bool read_array(nb::handle source, Tensor& array) noexcept {
+  if (!nb::hasattr(source, "__array_interface__")) return false;
+  try {
+    const nb::object made = nb::module_::import_("treadle._arrays").attr("asarray")(source);
+    return nb::try_cast(made, array);
+  } catch (const std::exception&) {
+    return false;  // an array of what tensors do not hold
+  }
+}
+
 bool read_dims(nb::handle source, Dims& dims) noexcept {
   dims = {};
   auto append = [&](PyObject* entry) {

@@ -25,12 +25,15 @@ struct ScalarArgument {
   Scalar value = 0;
 };
 
-/// A tensor or a number.
+/// A tensor, an array of NumPy's, over whose memory it lies where it can, or a number.
 struct OperandArgument {
   const Tensor* tensor = nullptr;
+  Tensor array;
   Scalar number = 0;
 
-  Operand operand() const { return tensor ? Operand(*tensor) : Operand(number); }
+  Operand operand() const {
+    return tensor ? Operand(*tensor) : array.defined() ? Operand(array) : Operand(number);
+  }
 };
 
 /// An int, or a sequence of ints; none for None, where the argument may be None.
@@ -71,6 +74,8 @@ class SelfObject : public nb::object {
 };
 
 bool read_scalar(nb::handle source, Scalar& scalar) noexcept;
+/// A tensor of an array of NumPy's, over its memory where that can be.
+bool read_array(nb::handle source, Tensor& array) noexcept;
 bool read_dims(nb::handle source, Dims& dims) noexcept;
 bool read_pair(nb::handle source, Pair& pair) noexcept;
 bool read_pads(nb::handle source, Pads& pads) noexcept;
@@ -107,7 +112,9 @@ struct type_caster<treadle::python::OperandArgument> {
       return true;
     }
     value.tensor = nullptr;
-    return treadle::python::read_scalar(source, value.number);
+    value.array = {};
+    return treadle::python::read_scalar(source, value.number) ||
+           treadle::python::read_array(source, value.array);
   }
 };
 

@@ -213,7 +213,11 @@ PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buff
                               {0, nullptr}};
 
 Tensor over_array(nb::object source) {
-  const auto array = nb::cast<nb::ndarray<>>(source);
+  nb::ndarray<> array;
+  if (!nb::try_cast(source, array))
+    throw nb::type_error(
+        fmt::format("a {} does not hold numbers that a tensor can", nb::type_name(source.type()).c_str())
+            .c_str());
   const DType dtype = dtype_of_array(array.dtype());
   const Device device = device_of_array(array);
   require<ShapeError>(array.ndim() <= size_t(kMaxRank), "an array of {} axes; a tensor has at most {}",

@@ -72,7 +72,23 @@ nb::object PythonModule::call_from_python(const std::vector<Tensor>& inputs) {
   return result;
 }
 
+void keep_arguments(Module& module, std::initializer_list<std::pair<const char*, nb::object>> arguments) {
+  auto kept = std::make_unique<nb::dict>();
+  for (const auto& [name, value] : arguments) (*kept)[name] = value;
+  module.keep(std::shared_ptr<nb::dict>(kept.release(), [](nb::dict* dict) {
+    if (!nb::is_alive()) return;
+    nb::gil_scoped_acquire acquired;
+    delete dict;
+  }));
+}
+
 namespace {
+
+/// What the constructor of a layer of the library was called with; None for those that C++ made.
+nb::object arguments_of(const Module& module) {
+  const auto kept = std::static_pointer_cast<nb::dict>(module.kept());
+  return kept ? nb::object(*kept) : nb::none();
+}
 
 PythonModule& own(Module& module) {
   auto* found = dynamic_cast<PythonModule*>(&module);
@@ -189,6 +205,32 @@ void bind_sequential(nb::module_& m) {
       });
 }
 
+void bind_summary(nb::module_& m) {
+  nb::class_<LayerSummary>(m, "LayerSummary", "What a layer made of its inputs.")
+      .def_ro("name", &LayerSummary::name, "The name under its parent; empty for the model itself.")
+      .def_ro("description", &LayerSummary::description, "Type and options.")
+      .def_ro("depth", &LayerSummary::depth, "0 for the model itself.")
+      .def_ro("inputs", &LayerSummary::inputs, "Shapes.")
+      .def_ro("outputs", &LayerSummary::outputs, "Shapes.")
+      .def_ro("parameters", &LayerSummary::parameters, "Numbers that are trained, children included.")
+      .def_ro("multiply_adds", &LayerSummary::multiply_adds, "Of this call.");
+  nb::class_<ModelSummary>(
+      m, "ModelSummary", "Each layer with its output shape, parameters and multiply-adds; str() is a table.")
+      .def_ro("layers", &ModelSummary::layers, "In order of execution, parents before children.")
+      .def_ro("parameters", &ModelSummary::parameters, "Numbers that are trained.")
+      .def_ro("multiply_adds", &ModelSummary::multiply_adds, "Of this call.")
+      .def_ro("input_bytes", &ModelSummary::input_bytes, "Of the inputs.")
+      .def_ro("activation_bytes", &ModelSummary::activation_bytes, "Of all layers' outputs.")
+      .def_ro("parameter_bytes", &ModelSummary::parameter_bytes, "Of the parameters.");
+  m.def(
+      "_summarize",
+      [](Module& model, const std::vector<Tensor>& inputs) {
+        nb::gil_scoped_release released;
+        return summarize(model, inputs);
+      },
+      nb::arg("model"), nb::arg("inputs"));
+}
+
 }  // namespace
 
 void bind_modules(nb::module_& m) {
@@ -245,6 +287,7 @@ void bind_modules(nb::module_& m) {
           "dtype, and drops gradients; returns the module.")
       .def("zero_grad", &Module::zero_grad, "Drops the gradients of all parameters.")
       .def("describe", &Module::describe, "Type and options, as in \"Conv2d(1, 64, kernel 3×3)\".")
+      .def("_arguments", arguments_of)
       .def("_set_parameter", [](Module& self, const std::string& name,
                                 const Tensor& value) { own(self).replace_parameter(name, value); })
       .def("_set_buffer", [](Module& self, const std::string& name,
@@ -263,6 +306,7 @@ void bind_modules(nb::module_& m) {
       });
   m.def("_is_python", is_python);
   bind_sequential(m);
+  bind_summary(m);
 }
 
 }  // namespace treadle::python

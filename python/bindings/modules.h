@@ -4,7 +4,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/trampoline.h>
 
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "treadle/nn/module.h"
@@ -33,5 +35,8 @@ class PythonModule : public Module {
  private:
   nb::object* result_ = nullptr;
 };
+
+/// Keeps what a layer was made with, by the names of the parameters.
+void keep_arguments(Module& module, std::initializer_list<std::pair<const char*, nb::object>> arguments);
 
 }  // namespace treadle::python

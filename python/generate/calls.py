@@ -45,6 +45,8 @@ GLOSSARY = {
 }
 # What Python's users call what C++ calls otherwise.
 PYTHON_NAMES = {"kernel": "kernel_size", "epsilon": "eps", "keep_axes": "keepdims", "keep_axis": "keepdims"}
+# PyTorch's words for the same: accepted as keywords, in a signature of their own.
+OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "probability": "p"}
 
 
 class Unknown(Exception):
@@ -70,6 +72,10 @@ class Parameter:
         return "axis" if self.reduced_axes else PYTHON_NAMES.get(self.name, self.name)
 
     @property
+    def other_name(self):
+        return OTHER_NAMES.get(self.python_name)
+
+    @property
     def optional_tensor(self):
         return self.type == "const Tensor&" and self.default == "{}"
 
@@ -87,8 +93,8 @@ class Parameter:
             return f"or_undefined({self.name})"
         return KINDS[self.type][1].format(name=self.name)
 
-    def argument(self):
-        text = f'nb::arg("{self.python_name}")'
+    def argument(self, name=""):
+        text = f'nb::arg("{name or self.python_name}")'
         if self.optional_tensor or self.type == "Generator&":
             return f"{text}.none() = nb::none()"
         if not self.default:
@@ -108,6 +114,11 @@ class Parameter:
         if self.type in ("int64_t", "uint64_t", "double"):
             return f"{text} = {self.type}({self.default})"
         return f"{text} = {self.default}"
+
+
+def arguments(parameters, other_names=False):
+    """What follows a binding's function: a declaration of each parameter."""
+    return "".join(f", {one.argument(one.other_name if other_names else '')}" for one in parameters)
 
 
 def known(kind):
@@ -159,6 +170,10 @@ class Call:
         names = [one.name for one in self.parameters]
         theirs = [one.name for one in other.parameters]
         return names[: len(theirs)] == theirs and all(not one.is_required for one in self.parameters[len(theirs) :])
+
+    @property
+    def has_other_names(self):
+        return any(one.other_name for one in self.parameters)
 
     def documentation(self):
         """What comments say of the parameters."""

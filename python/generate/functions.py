@@ -1,6 +1,6 @@
 """The bindings of ops: functions of the module, and methods of Tensor where a tensor called x or a comes first."""
 
-from calls import Call, Unknown, literal, without_covered
+from calls import Call, Unknown, arguments, literal, without_covered
 
 
 def returned(kind, call, structs):
@@ -29,14 +29,14 @@ def definition(function, call, structs, prefix):
     lambda_text = f"[]({declared}) {{\n        {body}\n      }}"
     documentation = literal(function.comment + call.documentation())
 
-    def define(target, parameters):
-        arguments = "".join(f", {one.argument()}" for one in parameters)
-        return f'  {target}.def("{name}", {lambda_text}{arguments},\n      {documentation});\n'
-
-    text = define("m", call.parameters)
+    targets = [("m", call.parameters)]
     if is_method(call) and not prefix:
-        text += define("tensor", call.parameters[1:])
-    return text
+        targets.append(("tensor", call.parameters[1:]))
+    text = f"  {{\n    auto f = {lambda_text};\n"
+    for other_names in [False, True] if call.has_other_names else [False]:
+        for target, parameters in targets:
+            text += f'    {target}.def("{name}", f{arguments(parameters, other_names)},\n      {documentation});\n'
+    return text + "  }\n"
 
 
 def is_for_python(function):

@@ -1,6 +1,6 @@
 """The bindings of layers: classes with the constructors and the public members that their headers declare."""
 
-from calls import Call, Unknown, literal, without_covered
+from calls import Call, Unknown, arguments, literal, without_covered
 
 # What members of these names are, wherever they are; shapes stand in the description of the class.
 GLOSSARY = {
@@ -15,15 +15,16 @@ GLOSSARY = {
 
 
 def constructor(layer, call):
+    """What the layer is made with stays with it: copies and pickles are made with the same."""
     declared = ", ".join([f"{layer.name}* self"] + [one.declaration() for one in call.parameters])
-    body = " ".join([*call.head, f"new (self) {layer.name}({', '.join(call.passed)});"])
-    arguments = "".join(f", {one.argument()}" for one in call.parameters)
+    kept = ", ".join(f'{{"{one.python_name}", nb::cast({one.name})}}' for one in call.parameters if one.type != "Generator&")
+    body = " ".join([*call.head, f"new (self) {layer.name}({', '.join(call.passed)});", f"keep_arguments(*self, {{{kept}}});"])
     documentation = call.documentation().strip()
-    return (
-        f'      .def("__init__", []({declared}) {{ {body} }}{arguments}'
-        + (f",\n           {literal(documentation)}" if documentation else "")
-        + ")\n"
-    )
+    described = f",\n           {literal(documentation)}" if documentation else ""
+    text = ""
+    for other_names in [False, True] if call.has_other_names else [False]:
+        text += f'      .def("__init__", []({declared}) {{ {body} }}{arguments(call.parameters, other_names)}{described})\n'
+    return text
 
 
 def members(layer):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from treadle import _arrays, _core
 from treadle._core import Tensor
+from treadle._core._random import Generator
 from treadle._types import DTypeLike
 
 
@@ -58,6 +59,22 @@ def empty(
 ) -> Tensor:
     """Memory that is not initialised: empty(2, 3) or empty((2, 3))."""
     return _finished(_core.empty(_shape_of(shape), dtype, device), requires_grad)
+
+
+def rand(
+    *shape: int | Sequence[int], dtype: DTypeLike = "float32", device: str = "cpu", generator: Generator | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Uniform numbers in [0, 1): rand(2, 3) or rand((2, 3)). Without a generator the process's draws them."""
+    return _finished(_core.rand(_shape_of(shape), dtype, device, generator), requires_grad)
+
+
+def randn(
+    *shape: int | Sequence[int], dtype: DTypeLike = "float32", device: str = "cpu", generator: Generator | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Normal numbers of mean 0 and deviation 1: randn(2, 3) or randn((2, 3)). Without a generator the process's draws them."""
+    return _finished(_core.randn(_shape_of(shape), dtype, device, generator), requires_grad)
 
 
 def full_like(x: Tensor, value: float, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
@@ -173,6 +190,11 @@ def concat(tensors: Sequence[Tensor], axis: int | None = 0) -> Tensor:
         dtype = _core.result_type(*tensors)
         tensors = [x.to(dtype) for x in tensors]
     return _core.concat(tensors, axis)
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """concat(), as PyTorch's users know it."""
+    return concat(tensors, dim)
 
 
 def stack(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:

@@ -1,13 +1,21 @@
 """The operators of tensors that no op of the library is: whole division, bits, updates in place."""
 
-from treadle import _core, _formula
+from treadle import _arrays, _core, _formula
 from treadle._core import Tensor
 
 _NUMBERS = (bool, int, float)
 
 
-def _is_operand(value) -> bool:
-    return isinstance(value, (Tensor, *_NUMBERS)) or _is_numpy_number(value)
+def _operand(value):
+    """A tensor or a number; of an array of NumPy's a tensor. NotImplemented for what is none."""
+    if isinstance(value, (Tensor, *_NUMBERS)) or _is_numpy_number(value):
+        return value
+    if not hasattr(value, "__array_interface__"):
+        return NotImplemented
+    try:
+        return _arrays.asarray(value)
+    except TypeError:
+        return NotImplemented
 
 
 def _is_numpy_number(value) -> bool:
@@ -124,9 +132,10 @@ def _in_place(operator):
     """x op= value: the value of op, in x's dtype."""
 
     def assigned(self: Tensor, value: Tensor | float) -> Tensor:
-        if not _is_operand(value):
+        operand = _operand(value)
+        if operand is NotImplemented:
             return NotImplemented
-        self._update(lambda: operator(self, value))
+        self._update(lambda: operator(self, operand))
         return self
 
     return assigned
@@ -137,10 +146,12 @@ def _in_place(operator):
 
 def _operator(function):
     def forward(self: Tensor, other: Tensor | float) -> Tensor:
-        return function(self, other) if _is_operand(other) else NotImplemented
+        operand = _operand(other)
+        return NotImplemented if operand is NotImplemented else function(self, operand)
 
     def reflected(self: Tensor, other: Tensor | float) -> Tensor:
-        return function(other, self) if _is_operand(other) else NotImplemented
+        operand = _operand(other)
+        return NotImplemented if operand is NotImplemented else function(operand, self)
 
     return forward, reflected
 
@@ -161,11 +172,13 @@ for _name, _function in {
 
 
 def _divmod(self: Tensor, other: Tensor | float) -> tuple[Tensor, Tensor]:
-    return (floor_divide(self, other), remainder(self, other)) if _is_operand(other) else NotImplemented
+    operand = _operand(other)
+    return NotImplemented if operand is NotImplemented else (floor_divide(self, operand), remainder(self, operand))
 
 
 def _rdivmod(self: Tensor, other: Tensor | float) -> tuple[Tensor, Tensor]:
-    return (floor_divide(other, self), remainder(other, self)) if _is_operand(other) else NotImplemented
+    operand = _operand(other)
+    return NotImplemented if operand is NotImplemented else (floor_divide(operand, self), remainder(operand, self))
 
 
 Tensor.__divmod__ = _divmod

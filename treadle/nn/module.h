@@ -71,6 +71,10 @@ class TREADLE_API Module {
   virtual int64_t multiply_adds(std::span<const Shape> inputs, std::span<const Shape> outputs) const;
   const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& children() const { return children_; }
 
+  /// Keeps something with the module, for whoever made it, as long as it lives; what was kept before goes.
+  void keep(std::shared_ptr<void> what) { kept_ = std::move(what); }
+  const std::shared_ptr<void>& kept() const { return kept_; }
+
  protected:
   /// What the module computes: it defines this, or forward_all() where it takes or gives several tensors.
   virtual Tensor forward(const Tensor& x);
@@ -105,6 +109,7 @@ class TREADLE_API Module {
   std::vector<NamedTensor> parameters_, buffers_;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> children_;
   bool training_ = true;
+  std::shared_ptr<void> kept_;
   /// Compiled functions that called the module notice by it that the module is gone.
   std::shared_ptr<const Module> life_{this, [](const Module*) {}};
 };

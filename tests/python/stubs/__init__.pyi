@@ -59,6 +59,7 @@ from treadle.array_api._manipulation import broadcast_shapes as broadcast_shapes
 from treadle.array_api._manipulation import broadcast_to as broadcast_to
 from treadle.array_api._dtypes import can_cast as can_cast
 from treadle._core import cast as cast
+from treadle._creation import cat as cat
 from treadle.array_api import ceil as ceil
 from treadle._core import celu as celu
 from treadle._creation import chunk as chunk
@@ -192,6 +193,7 @@ from treadle._modes import no_grad as no_grad
 from treadle.array_api._searching import nonzero as nonzero
 from treadle._core import normal_ as normal_
 from treadle._core import not_equal as not_equal
+from treadle._core import num_threads as num_threads
 from treadle._creation import ones as ones
 from treadle._creation import ones_like as ones_like
 from treadle import optim as optim
@@ -208,8 +210,8 @@ from treadle._core import pow as pow
 from treadle._core import prelu as prelu
 from treadle.array_api._statistical import prod as prod
 from treadle._core import promote_types as promote_types
-from treadle._core import rand as rand
-from treadle._core import randn as randn
+from treadle._creation import rand as rand
+from treadle._creation import randn as randn
 from treadle import random as random
 from treadle.array_api import real as real
 from treadle.array_api import reciprocal as reciprocal
@@ -226,6 +228,7 @@ from treadle._core import scaled_dot_product_attention as scaled_dot_product_att
 from treadle._core import scaled_dot_product_attention_with_weights as scaled_dot_product_attention_with_weights
 from treadle.array_api._searching import searchsorted as searchsorted
 from treadle._core import selu as selu
+from treadle._core import set_num_threads as set_num_threads
 from treadle._printing import set_printoptions as set_printoptions
 from treadle._core import sigmoid as sigmoid
 from treadle.array_api._elementwise import sign as sign

@@ -29,6 +29,7 @@ from treadle._core._nn import Identity as Identity
 from treadle.nn.losses import KLDivLoss as KLDivLoss
 from treadle.nn.losses import L1Loss as L1Loss
 from treadle._core._nn import LayerNorm as LayerNorm
+from treadle._core._nn import LayerSummary as LayerSummary
 from treadle._core._nn import LeakyReLU as LeakyReLU
 from treadle._core._nn import Linear as Linear
 from treadle._core._nn import LogSigmoid as LogSigmoid
@@ -36,6 +37,7 @@ from treadle._core._nn import LogSoftmax as LogSoftmax
 from treadle.nn.losses import MSELoss as MSELoss
 from treadle._core._nn import MaxPool2d as MaxPool2d
 from treadle._core._nn import Mish as Mish
+from treadle._core._nn import ModelSummary as ModelSummary
 from treadle._core._nn import Module as Module
 from treadle.nn._module import ModuleList as ModuleList
 from treadle.nn.losses import MultiMarginLoss as MultiMarginLoss
@@ -62,4 +64,5 @@ from treadle._core._nn import TransformerEncoderLayer as TransformerEncoderLayer
 from treadle._core._nn import Upsample as Upsample
 from treadle.nn import functional as functional
 from treadle.nn import init as init
+from treadle.nn._summary import summary as summary
 from treadle.nn import utils as utils

@@ -81,6 +81,7 @@ from treadle._core import neg as neg
 from treadle._core import nll_loss as nll_loss
 from treadle._core import normal_ as normal_
 from treadle._core import not_equal as not_equal
+from treadle._core import num_threads as num_threads
 from treadle._core import ones_like as ones_like
 from treadle._core import pad_reflect as pad_reflect
 from treadle._core import pad_replicate as pad_replicate
@@ -100,6 +101,7 @@ from treadle._core import scalar_like as scalar_like
 from treadle._core import scaled_dot_product_attention as scaled_dot_product_attention
 from treadle._core import scaled_dot_product_attention_with_weights as scaled_dot_product_attention_with_weights
 from treadle._core import selu as selu
+from treadle._core import set_num_threads as set_num_threads
 from treadle._core import sigmoid as sigmoid
 from treadle._core import silu as silu
 from treadle._core import sin as sin
