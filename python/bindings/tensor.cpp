@@ -273,8 +273,10 @@ void def_methods(nb::class_<Tensor>& type) {
           "copy_",
           [](nb::object self, const Tensor& source) -> SelfObject {
             const Tensor& x = nb::cast<Tensor&>(self);
-            nb::gil_scoped_release released;
-            copy_into(x, source);
+            {
+              nb::gil_scoped_release released;
+              copy_into(x, source);
+            }
             return self;
           },
           nb::arg("source"),
