@@ -28,7 +28,7 @@ concept AtomicallyOrdered = OneOf<T, int, unsigned, long long, unsigned long lon
 /// Replaces *address by change(*address) and returns the old value.
 template <class T, class Change>
 T change_atomically(T* address, Change change, Site site) {
-  hooks::atomic_access(address, sizeof(T), site);
+  const hooks::AtomicAccess access(address, sizeof(T), hooks::Scope::device, site);
   T old, desired;
   __atomic_load(address, &old, __ATOMIC_RELAXED);
   do desired = change(old);
@@ -39,7 +39,7 @@ T change_atomically(T* address, Change change, Site site) {
 template <AtomicallyAddable T>
 T atomicAdd(T* address, std::type_identity_t<T> value, Site site = Site::current()) {
   if constexpr (std::is_integral_v<T>) {
-    hooks::atomic_access(address, sizeof(T), site);
+    const hooks::AtomicAccess access(address, sizeof(T), hooks::Scope::device, site);
     return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
   } else {
     return change_atomically(
@@ -49,7 +49,7 @@ T atomicAdd(T* address, std::type_identity_t<T> value, Site site = Site::current
 
 template <AtomicInteger32 T>
 T atomicSub(T* address, std::type_identity_t<T> value, Site site = Site::current()) {
-  hooks::atomic_access(address, sizeof(T), site);
+  const hooks::AtomicAccess access(address, sizeof(T), hooks::Scope::device, site);
   return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);
 }
 
@@ -67,19 +67,19 @@ T atomicMax(T* address, std::type_identity_t<T> value, Site site = Site::current
 
 template <AtomicInteger T>
 T atomicAnd(T* address, std::type_identity_t<T> value, Site site = Site::current()) {
-  hooks::atomic_access(address, sizeof(T), site);
+  const hooks::AtomicAccess access(address, sizeof(T), hooks::Scope::device, site);
   return __atomic_fetch_and(address, value, __ATOMIC_RELAXED);
 }
 
 template <AtomicInteger T>
 T atomicOr(T* address, std::type_identity_t<T> value, Site site = Site::current()) {
-  hooks::atomic_access(address, sizeof(T), site);
+  const hooks::AtomicAccess access(address, sizeof(T), hooks::Scope::device, site);
   return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);
 }
 
 template <AtomicInteger T>
 T atomicXor(T* address, std::type_identity_t<T> value, Site site = Site::current()) {
-  hooks::atomic_access(address, sizeof(T), site);
+  const hooks::AtomicAccess access(address, sizeof(T), hooks::Scope::device, site);
   return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);
 }
 
@@ -99,7 +99,7 @@ template <class T>
 requires OneOf<T, int, unsigned, unsigned long long, float> T atomicExch(T* address,
                                                                          std::type_identity_t<T> value,
                                                                          Site site = Site::current()) {
-  hooks::atomic_access(address, sizeof(T), site);
+  const hooks::AtomicAccess access(address, sizeof(T), hooks::Scope::device, site);
   T old;
   __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED);
   return old;
@@ -110,7 +110,7 @@ template <class T>
 requires OneOf<T, unsigned short, int, unsigned, unsigned long long> T
 atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> desired,
           Site site = Site::current()) {
-  hooks::atomic_access(address, sizeof(T), site);
+  const hooks::AtomicAccess access(address, sizeof(T), hooks::Scope::device, site);
   const bool exchanged =
       __atomic_compare_exchange_n(address, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   if (!exchanged) let_others_run();
@@ -123,15 +123,16 @@ atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> 
 inline int fences = 0;
 #endif
 
-inline void __threadfence(Site site = Site::current()) {
-  hooks::fence(site);
+inline void order_memory(hooks::Scope scope, Site site) {
+  hooks::fence(scope, site);
 #if defined(__SANITIZE_THREAD__)
   __atomic_fetch_add(&fences, 1, __ATOMIC_SEQ_CST);
 #else
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
-inline void __threadfence_block(Site site = Site::current()) { __threadfence(site); }
-inline void __threadfence_system(Site site = Site::current()) { __threadfence(site); }
+inline void __threadfence_block(Site site = Site::current()) { order_memory(hooks::Scope::block, site); }
+inline void __threadfence(Site site = Site::current()) { order_memory(hooks::Scope::device, site); }
+inline void __threadfence_system(Site site = Site::current()) { order_memory(hooks::Scope::system, site); }
 
 }  // namespace treadle::TREADLE_TARGET

@@ -15,7 +15,6 @@ constexpr size_t kSharedAlignment = 128;
 /// cache.
 constexpr size_t kStackColour = 320, kStackColours = 4096;
 
-/// A Site is a pointer to constant data; equal places may have several copies of it.
 /// A Site is a pointer to constant data.
 inline bool identical(Site a, Site b) {
   static_assert(sizeof(Site) == sizeof(uintptr_t));
@@ -101,7 +100,7 @@ void BlockExecutor::begin_block(uint64_t block) {
   warps_.resize((threads_ + 31) / 32);
   for (Warp& warp : warps_) warp.ended = 0;
   if (threads_ % 32 != 0) warps_.back().ended = kFullWarp << threads_ % 32;
-  hooks::block_begin(static_cast<unsigned>(block), threads_, dynamic_shared_memory, launch_->shared_bytes);
+  hooks::block_begin(block, threads_, dynamic_shared_memory, launch_->shared_bytes);
 }
 
 void BlockExecutor::set_block_built_ins(uint64_t block) {
@@ -339,10 +338,12 @@ inline uint64_t BlockExecutor::wait_at_barrier() {
 
 [[gnu::cold]] void BlockExecutor::diverge(Site site) const {
   const Fiber* other = at_barrier_.first();
-  hooks::divergence(other->thread, other->site, current_->thread, site);
-  throw error(fmt::format("divergent barrier: thread {} waits at {}, thread {} at {}",
-                          thread_name(other->thread), place(other->site), thread_name(current_->thread),
-                          place(site)));
+  const std::string message =
+      fmt::format("divergent barrier: thread {} waits at {}, thread {} at {}", thread_name(other->thread),
+                  place(other->site), thread_name(current_->thread), place(site));
+  hooks::mistake(
+      {"divergent-barrier", message.c_str(), site, current_->thread, true, other->site, other->thread});
+  throw error(message);
 }
 
 void BlockExecutor::fold_barrier_value(unsigned value) {
@@ -418,9 +419,11 @@ inline uint64_t BlockExecutor::meet_warp(unsigned mask, WarpCombine* combine, ui
 }
 
 [[gnu::cold]] void BlockExecutor::refuse_mask(unsigned mask, Site site) const {
-  hooks::bad_mask(mask, site);
-  throw error(fmt::format("bad mask: {:#010x} does not name lane {} of thread {}, which calls at {}", mask,
-                          current_->thread % 32, thread_name(current_->thread), place(site)));
+  const std::string message =
+      fmt::format("bad mask: {:#010x} does not name lane {} of thread {}, which calls at {}", mask,
+                  current_->thread % 32, thread_name(current_->thread), place(site));
+  hooks::mistake({"divergent-collective", message.c_str(), site, current_->thread});
+  throw error(message);
 }
 
 inline BlockExecutor::Meeting& BlockExecutor::meeting_of(Warp& warp, unsigned mask, WarpCombine* combine) {
@@ -443,14 +446,15 @@ inline void BlockExecutor::report_different_places(const Meeting& meeting, Site 
   if (meeting.exchange.present == 0) return;
   const Fiber* other = meeting.fiber[std::countr_zero(meeting.exchange.present)];
   if (!identical(other->site, site) && !same_place(other->site, site))
-    hooks::divergence(other->thread, other->site, current_->thread, site);
+    hooks::mistake({"divergent-collective", "lanes of a warp meet from different places", site,
+                    current_->thread, true, other->site, other->thread});
 }
 
 /// All lanes are here: the others become ready; the current thread, when it is one of them, goes on at once.
 void BlockExecutor::complete(unsigned warp_number, Meeting& meeting) {
   WarpExchange& exchange = meeting.exchange;
   meeting.combine(exchange);
-  hooks::warp_collective(warp_number, meeting.mask, meeting.combine == combine_nothing,
+  hooks::warp_collective(warp_number, meeting.mask, exchange.present, meeting.combine == combine_nothing,
                          meeting.fiber[std::countr_zero(exchange.present)]->site);
   for (unsigned lanes = exchange.present; lanes != 0; lanes &= lanes - 1) {
     const int lane = std::countr_zero(lanes);

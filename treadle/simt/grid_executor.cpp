@@ -178,12 +178,17 @@ void run_grid(const KernelLaunch& launch, stream_t stream) {
   if (simt::RecordedGraph* graph = simt::graph_captured_from(simt::Stream::of(stream)))
     return record_launch(*graph, launch);
   simt::Stream::of(stream).note_work();
-  hooks::grid_begin(launch.signature, launch.grid, launch.block, launch.arguments, launch.argument_bytes);
-  if (launch.kind == LaunchKind::cooperative)
-    run_cooperative(launch, schedule());
-  else
-    run_shared(launch, schedule());
+  const Schedule order = schedule();
+  hooks::grid_begin(launch, order);
+  FirstFailure failure;
+  note_failure(failure, 0, [&] {
+    if (launch.kind == LaunchKind::cooperative)
+      run_cooperative(launch, order);
+    else
+      run_shared(launch, order);
+  });
   hooks::grid_end();
+  failure.rethrow();
 }
 
 }  // namespace treadle::TREADLE_TARGET

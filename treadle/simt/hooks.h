@@ -1,10 +1,33 @@
-/// Where a checker can listen: calls at every event of the executor. They are nothing unless
-/// TREADLE_SIMT_CHECK is defined, which makes them functions that the checker supplies.
+/// What the executor tells a checker: calls at every event. They are nothing unless TREADLE_SIMT_CHECK is
+/// defined, which makes them functions that the checker (check/) supplies.
+///
+/// The events of a block come from the OS thread that runs it. The launching thread calls grid_begin and
+/// grid_end around all of them.
 #pragma once
 
 #include "treadle/simt/executor_calls.h"
 
-namespace treadle::TREADLE_TARGET::hooks {
+namespace treadle::TREADLE_TARGET {
+
+struct KernelLaunch;  // launch.h
+struct Schedule;      // executor.h
+
+namespace hooks {
+
+/// Who sees an atomic access or a fence, in rising order.
+enum class Scope : uint8_t { block, device, system };
+
+/// What the executor itself finds wrong. `kind` is a word of the reports: "divergent-barrier",
+/// "divergent-collective", "deadlock", "assert", "fault".
+struct Mistake {
+  const char* kind;
+  const char* message;
+  Site site;
+  unsigned thread;  ///< its number within the block
+  bool has_other = false;
+  Site other_site = {};
+  unsigned other_thread = 0;
+};
 
 #if defined(TREADLE_SIMT_CHECK)
 #define TREADLE_HOOK(signature) void signature;
@@ -13,11 +36,11 @@ namespace treadle::TREADLE_TARGET::hooks {
   inline void signature {}
 #endif
 
-/// `arguments` is the range that holds the kernel's parameters.
-TREADLE_HOOK(grid_begin(const char* /*kernel*/, dim3 /*grid*/, dim3 /*block*/, const void* /*arguments*/,
-                        size_t /*bytes*/))
+TREADLE_HOOK(grid_begin(const KernelLaunch&, const Schedule&))
+/// Also after a failure.
 TREADLE_HOOK(grid_end())
-TREADLE_HOOK(block_begin(unsigned /*block*/, unsigned /*threads*/, void* /*dynamic_shared*/,
+/// On the OS thread that will run the block until block_end, which is called after a failure, too.
+TREADLE_HOOK(block_begin(uint64_t /*block*/, unsigned /*threads*/, void* /*dynamic_shared*/,
                          size_t /*bytes*/))
 TREADLE_HOOK(block_end())
 /// From now on `thread` (its number within the block) runs.
@@ -25,15 +48,34 @@ TREADLE_HOOK(thread_switch(unsigned /*thread*/))
 TREADLE_HOOK(thread_end(unsigned /*thread*/))
 /// A block barrier opens; `exited` threads had returned without reaching it.
 TREADLE_HOOK(block_barrier(Site, unsigned /*exited*/))
-/// All lanes of `mask` that have not returned have met; `is_sync` for __syncwarp, which alone orders memory.
-TREADLE_HOOK(warp_collective(unsigned /*warp*/, unsigned /*mask*/, bool /*is_sync*/, Site))
-/// Two threads wait for each other at different places.
-TREADLE_HOOK(divergence(unsigned /*thread*/, Site, unsigned /*other_thread*/, Site))
-/// A mask that does not name the calling lane.
-TREADLE_HOOK(bad_mask(unsigned /*mask*/, Site))
-TREADLE_HOOK(atomic_access(const void* /*address*/, size_t /*bytes*/, Site))
-TREADLE_HOOK(fence(Site))
+/// All blocks of a cooperative grid have met: each calls this when it goes on.
+TREADLE_HOOK(grid_barrier())
+/// The lanes of `present` have met at a collective over `mask`; `is_sync` for __syncwarp, which alone orders
+/// memory.
+TREADLE_HOOK(warp_collective(unsigned /*warp*/, unsigned /*mask*/, unsigned /*present*/, bool /*is_sync*/,
+                             Site))
+TREADLE_HOOK(mistake(const Mistake&))
+TREADLE_HOOK(fence(Scope, Site))
+/// Background copies to shared memory by the running thread: the bytes arrive when a wait says so.
+TREADLE_HOOK(copy_async(void* /*shared*/, const void* /*global*/, size_t /*bytes*/, Site))
+TREADLE_HOOK(copy_async_commit())
+TREADLE_HOOK(copy_async_wait(unsigned /*pending*/))
+
+/// Around the loads, stores and exchanges that make up one atomic access.
+class AtomicAccess {
+ public:
+#if defined(TREADLE_SIMT_CHECK)
+  AtomicAccess(const void* address, size_t bytes, Scope scope, Site site);
+  ~AtomicAccess();
+#else
+  AtomicAccess(const void*, size_t, Scope, Site) {}
+  ~AtomicAccess() {}
+#endif
+  AtomicAccess(const AtomicAccess&) = delete;
+  AtomicAccess& operator=(const AtomicAccess&) = delete;
+};
 
 #undef TREADLE_HOOK
 
-}  // namespace treadle::TREADLE_TARGET::hooks
+}  // namespace hooks
+}  // namespace treadle::TREADLE_TARGET
