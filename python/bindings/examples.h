@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "python/bindings/held_object.h"
 #include "python/bindings/interruption.h"
-#include "python/bindings/python_function.h"
 #include "treadle/train/classification/fit_classifier.h"
 
 namespace treadle::python {

@@ -3,8 +3,8 @@
 
 #include <chrono>
 
+#include "python/bindings/held_object.h"
 #include "python/bindings/interruption.h"
-#include "python/bindings/python_function.h"
 #include "treadle/train/callback.h"
 
 namespace treadle::python {

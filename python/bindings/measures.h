@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "python/bindings/arguments.h"
-#include "python/bindings/python_function.h"
+#include "python/bindings/held_object.h"
 #include "treadle/compile/compile.h"
 #include "treadle/train/fit.h"
 

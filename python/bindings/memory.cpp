@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 
+#include "python/bindings/held_object.h"
 #include "treadle/core/error.h"
 #include "treadle/core/runtime.h"
 #include "treadle/ops/layout/copy.h"
@@ -34,16 +35,6 @@ Device device_of_array(const nb::ndarray<>& array) {
       "the array is neither in the memory of the cpu nor of a CUDA device (DLPack's kind {})",
       array.device_type());
   return kCpu;
-}
-
-/// Keeps a Python object until the last tensor over its memory is gone, on whatever thread.
-std::function<void()> keeping(nb::object owner) {
-  PyObject* const object = owner.release().ptr();
-  return [object] {
-    if (!nb::is_alive()) return;  // the interpreter has gone before
-    nb::gil_scoped_acquire acquired;
-    Py_DECREF(object);
-  };
 }
 
 /// Whether a tensor can lie over the array: no negative steps, elements where their type may lie.

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "python/bindings/arguments.h"
+#include "python/bindings/held_object.h"
 #include "python/bindings/rooms.h"
 #include "treadle/core/error.h"
 #include "treadle/nn/sequential.h"
@@ -73,21 +74,17 @@ nb::object PythonModule::call_from_python(const std::vector<Tensor>& inputs) {
 }
 
 void keep_arguments(Module& module, std::initializer_list<std::pair<const char*, nb::object>> arguments) {
-  auto kept = std::make_unique<nb::dict>();
-  for (const auto& [name, value] : arguments) (*kept)[name] = value;
-  module.keep(std::shared_ptr<nb::dict>(kept.release(), [](nb::dict* dict) {
-    if (!nb::is_alive()) return;
-    nb::gil_scoped_acquire acquired;
-    delete dict;
-  }));
+  nb::dict kept;
+  for (const auto& [name, value] : arguments) kept[name] = value;
+  module.keep(std::shared_ptr<PyObject>(kept.release().ptr(), let_go));
 }
 
 namespace {
 
 /// What the constructor of a layer of the library was called with; None for those that C++ made.
 nb::object arguments_of(const Module& module) {
-  const auto kept = std::static_pointer_cast<nb::dict>(module.kept());
-  return kept ? nb::object(*kept) : nb::none();
+  const auto kept = std::static_pointer_cast<PyObject>(module.kept());
+  return kept ? nb::borrow(kept.get()) : nb::none();
 }
 
 PythonModule& own(Module& module) {

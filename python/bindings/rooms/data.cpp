@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "python/bindings/held_object.h"
 #include "python/bindings/interruption.h"
 #include "python/bindings/options.h"
 #include "python/bindings/rooms.h"
@@ -25,12 +26,8 @@ PixelNormalization normalization_of(const Normalization& pair) { return {pair.fi
 
 /// A tensor over memory of an object that it keeps alive.
 Tensor over(nb::handle owner, const void* memory, const Shape& shape, DType dtype) {
-  PyObject* const held = nb::borrow(owner).release().ptr();
-  return Tensor::over(const_cast<void*>(memory), shape, contiguous_strides(shape), dtype, kCpu, [held] {
-    if (!nb::is_alive()) return;
-    nb::gil_scoped_acquire acquired;
-    Py_DECREF(held);
-  });
+  return Tensor::over(const_cast<void*>(memory), shape, contiguous_strides(shape), dtype, kCpu,
+                      keeping(nb::borrow(owner)));
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "python/bindings/arguments.h"
+#include "python/bindings/held_object.h"
 #include "python/bindings/rooms.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/op.h"
@@ -16,22 +17,6 @@
 
 namespace treadle::python {
 namespace {
-
-/// The context of a call, which nodes and recorded steps keep, and let go on whatever thread.
-class HeldContext {
- public:
-  explicit HeldContext(nb::object context) : context_(context.release().ptr()) {}
-  HeldContext(HeldContext&& other) noexcept : context_(std::exchange(other.context_, nullptr)) {}
-  ~HeldContext() {
-    if (!context_ || !nb::is_alive()) return;
-    nb::gil_scoped_acquire acquired;
-    Py_DECREF(context_);
-  }
-  nb::handle get() const { return context_; }
-
- private:
-  PyObject* context_;
-};
 
 /// What tells the connecting ops of functions apart. Operands are the function's, then its results, then what
 /// it saves beside results.
@@ -63,7 +48,7 @@ nb::object arrived(const GradientContext& context, int k, Device device, bool ze
 
 std::vector<Tensor> gradient_of(const Form& form, const GradientContext& context) {
   nb::gil_scoped_acquire acquired;
-  const nb::handle of_call = context.options<HeldContext>().get();
+  const nb::handle of_call = context.options<HeldObject>().get();
   nb::list saved, upstream, needs;
   for (const Saved& one : form.saves())
     saved.append(one.kind == Saved::input ? context.input(one.index) : context.output(one.index));
@@ -129,7 +114,8 @@ std::vector<Tensor> connect(nb::object context, const std::string& name, const s
       all.push_back(one);
     }
   }
-  const Attributes attributes = Attributes::of(HeldContext(std::move(context)));
+  // The context of the call, which nodes and recorded steps keep.
+  const Attributes attributes = Attributes::of(HeldObject(std::move(context)));
   nb::gil_scoped_release released;
   return apply(op_of(form), std::move(all), attributes);
 }
