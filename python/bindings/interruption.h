@@ -11,9 +11,9 @@ namespace treadle::python {
 
 namespace nb = nanobind;
 
-/// Around a call that watches token(): while one lives in Python's main thread, SIGINT requests a stop beside
-/// what Python does with it. After the call finish() has Python run its handlers, mostly raising
-/// KeyboardInterrupt. One that lies within another shares its token.
+/// Around work that watches token(): while one lives in Python's main thread, SIGINT requests a stop beside
+/// what Python does with it. After the work Python runs its handlers, mostly raising KeyboardInterrupt. One
+/// that lies within another shares its token.
 class Interruption {
  public:
   Interruption();
@@ -22,15 +22,25 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   std::stop_token token() const { return source_->get_token(); }
-  /// From within the call, with or without the GIL: runs Python's handlers of signals. What they raise is
-  /// kept for finish(), and a stop is requested.
+  /// Does the work without the GIL and returns what it gives; throws what was kept meanwhile, and what
+  /// handlers raise.
+  template <class Work>
+  auto around(Work work) {
+    auto result = [&] {
+      nb::gil_scoped_release released;
+      return work();
+    }();
+    finish();
+    return result;
+  }
+  /// From within the work, with or without the GIL: runs Python's handlers of signals. What they raise is
+  /// kept, and a stop is requested.
   void check_signals();
-  /// Requests a stop; finish() throws the exception.
+  /// Keeps the exception, and requests a stop.
   void stop_with(std::exception_ptr fault);
-  /// With the GIL, once the call is done: throws what was kept, and what handlers raise.
-  void finish();
 
  private:
+  void finish();
   void restore();
 
   std::stop_source own_;

@@ -31,15 +31,11 @@ class Run {
   /// Calls fit() without the GIL; then what ^C has raised is thrown.
   template <class Fit>
   auto operator()(Fit fit) {
-    decltype(fit()) result;
-    {
-      nb::gil_scoped_release released;
+    return interruption_.around([&] {
       const std::stop_token stop = options_.stop;
       const ObserveMeasuring measuring({[stop](std::string_view) { return !stop.stop_requested(); }, [] {}});
-      result = fit();
-    }
-    interruption_.finish();
-    return result;
+      return fit();
+    });
   }
 
  private:

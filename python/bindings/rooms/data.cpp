@@ -177,15 +177,9 @@ void bind_known(nb::module_& m) {
       [](const std::string& name, std::optional<std::filesystem::path> folder,
          std::vector<std::string> mirrors, int patience) {
         Interruption interruption;
-        DownloadResult result;
-        {
-          nb::gil_scoped_release released;
-          const DownloadOptions options{folder.value_or(""), std::move(mirrors), patience,
-                                        interruption.token()};
-          result = download_dataset(name, options);
-        }
-        interruption.finish();
-        return result;
+        const DownloadOptions options{folder.value_or(""), std::move(mirrors), patience,
+                                      interruption.token()};
+        return interruption.around([&] { return download_dataset(name, options); });
       },
       nb::arg("name"), nb::arg("folder").none() = nb::none(), nb::arg("mirrors") = std::vector<std::string>(),
       nb::arg("patience") = DownloadOptions().patience,

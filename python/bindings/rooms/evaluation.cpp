@@ -50,27 +50,17 @@ Evaluation evaluate_classifier(Module& model, nb::handle data, const ClassifierO
                                int64_t classes, int64_t batch_size, int64_t limit) {
   Interruption interruption;
   const auto examples = examples_in(data, options, false, interruption);
-  Evaluation found;
-  {
-    nb::gil_scoped_release released;
-    found = Evaluator(model)(*examples, classes, batch_size, limit, interruption.token());
-  }
-  interruption.finish();
-  return found;
+  return interruption.around(
+      [&] { return Evaluator(model)(*examples, classes, batch_size, limit, interruption.token()); });
 }
 
 nb::dict evaluate_by(Module& model, nb::handle data, const ClassifierOptions& options, nb::object loss,
                      const NamedFunctions& figures, int64_t batch_size, int64_t limit) {
   Interruption interruption;
   const auto examples = examples_in(data, options, false, interruption);
-  Metrics found;
-  {
-    MeasuredFunction function(model, std::move(loss), figures);
-    nb::gil_scoped_release released;
-    found = function.over(*examples, batch_size, limit, interruption.token());
-  }
-  interruption.finish();
-  return dict_of(found);
+  MeasuredFunction function(model, std::move(loss), figures);
+  return dict_of(
+      interruption.around([&] { return function.over(*examples, batch_size, limit, interruption.token()); }));
 }
 
 }  // namespace

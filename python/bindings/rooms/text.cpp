@@ -92,13 +92,9 @@ void bind_evaluation(nb::module_& m) {
   m.def("_evaluate", [](Module& model, const TextDataset& text, Device device, int64_t batch_size,
                         int64_t limit) {
     Interruption interruption;
-    TextEvaluation found;
-    {
-      nb::gil_scoped_release released;
-      found = TextEvaluator(model)(text.test, text.block, device, batch_size, limit, interruption.token());
-    }
-    interruption.finish();
-    return found;
+    return interruption.around([&] {
+      return TextEvaluator(model)(text.test, text.block, device, batch_size, limit, interruption.token());
+    });
   });
 }
 
@@ -113,18 +109,16 @@ std::string generate(Module& model, const Characters& characters, int64_t block,
   else if (vocabulary.has(U'\n'))
     beginning = vocabulary.encode("\n", "");
   Interruption interruption;
-  std::string text = prompt;
-  {
-    nb::gil_scoped_release released;
+  return interruption.around([&] {
     TextGenerator generator(model, block, device, beginning, {temperature, top_k}, seed);
     const std::stop_token stop = interruption.token();
+    std::string text = prompt;
     for (int64_t i = 0; i < length && !stop.stop_requested(); ++i) {
       const int32_t number = generator.next();
       text += vocabulary.decode({&number, 1});
     }
-  }
-  interruption.finish();
-  return text;
+    return text;
+  });
 }
 
 FitResult fit_text(Module& model, Optimizer& optimizer, const Schedule& schedule, const TextDataset& text,
