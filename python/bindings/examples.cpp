@@ -9,25 +9,6 @@
 #include "treadle/train/language/text_windows.h"
 
 namespace treadle::python {
-namespace {
-
-/// Examples that somebody else owns.
-class Referred final : public Examples {
- public:
-  explicit Referred(const Examples& examples) : examples_(examples) {}
-  int64_t size() const override { return examples_.size(); }
-  std::vector<Tensor> batch(std::span<const int64_t> indices) const override {
-    return examples_.batch(indices);
-  }
-  std::unique_ptr<BatchStream> batches(const BatchSampler& sampler) const override {
-    return examples_.batches(sampler);
-  }
-
- private:
-  const Examples& examples_;
-};
-
-}  // namespace
 
 TensorExamples::TensorExamples(std::vector<Tensor> tensors, Device device)
     : tensors_(std::move(tensors)), device_(device) {
@@ -68,20 +49,20 @@ std::vector<Tensor> PythonExamples::call(std::span<const int64_t> indices) const
   return nb::cast<std::vector<Tensor>>(batch_.get()(list));
 }
 
-std::unique_ptr<Examples> examples_in(nb::handle data, const ClassifierOptions& options, bool training,
-                                      Interruption& interruption) {
+std::shared_ptr<const Examples> examples_in(nb::handle data, const ClassifierOptions& options, bool training,
+                                            Interruption& interruption) {
   if (data.is_none()) return nullptr;
   if (nb::isinstance<ImageDataset>(data)) {
     const auto& images = nb::cast<const ImageDataset&>(data);
     if (training) return training_images(images, options);
-    return std::make_unique<PlainImages>(images, options.description.normalization, options.device);
+    return std::make_shared<PlainImages>(images, options.description.normalization, options.device);
   }
   if (nb::isinstance<TextDataset>(data)) {
     const auto& text = nb::cast<const TextDataset&>(data);
-    return std::make_unique<TextWindows>(text.train, text.block, options.seed, options.device);
+    return std::make_shared<TextWindows>(text.train, text.block, options.seed, options.device);
   }
   if (nb::isinstance<PythonExamples>(data)) nb::cast<PythonExamples&>(data).watch(&interruption);
-  return std::make_unique<Referred>(nb::cast<const Examples&>(data));
+  return {std::shared_ptr<void>(), &nb::cast<const Examples&>(data)};  // Python's object owns them
 }
 
 }  // namespace treadle::python

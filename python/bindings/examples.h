@@ -45,7 +45,7 @@ class PythonExamples final : public Examples {
 
 /// Of an ImageDataset, the training part of a text, or one of the classes above, as they are in Python; null
 /// for None. `training`: made ahead and augmented. What it refers to must outlive it.
-std::unique_ptr<Examples> examples_in(nb::handle data, const ClassifierOptions& options, bool training,
-                                      Interruption& interruption);
+std::shared_ptr<const Examples> examples_in(nb::handle data, const ClassifierOptions& options, bool training,
+                                            Interruption& interruption);
 
 }  // namespace treadle::python

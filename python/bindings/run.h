@@ -25,7 +25,7 @@ class Run {
   }
 
   const ClassifierOptions& options() const { return options_; }
-  std::unique_ptr<Examples> examples(nb::handle data, bool training) {
+  std::shared_ptr<const Examples> examples(nb::handle data, bool training) {
     return examples_in(data, options_, training, interruption_);
   }
   /// Calls fit() without the GIL; then what ^C has raised is thrown.
