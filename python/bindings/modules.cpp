@@ -4,10 +4,9 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
-#include <map>
-
 #include "python/bindings/arguments.h"
 #include "python/bindings/held_object.h"
+#include "python/bindings/named_tensors.h"
 #include "python/bindings/rooms.h"
 #include "treadle/core/error.h"
 #include "treadle/nn/sequential.h"
@@ -139,15 +138,10 @@ std::vector<std::pair<std::string, Tensor>> pairs(const std::vector<NamedTensor>
 
 using State = nb::typed<nb::dict, nb::str, Tensor>;
 
-State state_of(const Module& module) {
-  State state;
-  for (const NamedTensor& one : module.state_dict()) state[one.name.c_str()] = one.tensor.detach();
-  return state;
-}
+State state_of(const Module& module) { return State(dict_of(module.state_dict())); }
 
 void load(Module& module, const State& state) {
-  std::vector<NamedTensor> values;
-  for (auto [name, tensor] : state) values.push_back({nb::cast<std::string>(name), nb::cast<Tensor>(tensor)});
+  const std::vector<NamedTensor> values = tensors_of(state);
   nb::gil_scoped_release released;
   module.load_state_dict(values);
 }
