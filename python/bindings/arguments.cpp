@@ -51,7 +51,6 @@ bool read_dims(nb::handle source, Dims& dims) noexcept {
     dims.push_back(value);
     return true;
   };
-  if (source.is_none()) return true;  // only where an argument may be None
   if (PyIndex_Check(source.ptr())) return append(source.ptr());
   if (!PyTuple_Check(source.ptr()) && !PyList_Check(source.ptr())) return false;
   const Py_ssize_t size = PySequence_Size(source.ptr());

@@ -107,12 +107,11 @@ template <>
 struct type_caster<treadle::python::OperandArgument> {
   NB_TYPE_CASTER(treadle::python::OperandArgument, const_name("Tensor | float"))
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    value = {};
     if (isinstance<treadle::Tensor>(source)) {
       value.tensor = inst_ptr<treadle::Tensor>(source);
       return true;
     }
-    value.tensor = nullptr;
-    value.array = {};
     return treadle::python::read_scalar(source, value.number) ||
            treadle::python::read_array(source, value.array);
   }
@@ -136,7 +135,8 @@ template <>
 struct type_caster<treadle::python::DimsArgument> {
   NB_TYPE_CASTER(treadle::python::DimsArgument, const_name("int | Sequence[int]"))
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
-    return treadle::python::read_dims(source, value.value);
+    value = {};
+    return source.is_none() || treadle::python::read_dims(source, value.value);
   }
   static handle from_cpp(const treadle::python::DimsArgument& dims, rv_policy, cleanup_list*) noexcept {
     return make_caster<treadle::Dims>::from_cpp(dims.value, rv_policy::automatic, nullptr);

@@ -126,7 +126,7 @@ void def_operators(nb::class_<Tensor>& type) {
 Dims dims_of(const nb::args& arguments) {
   Dims dims;
   const nb::handle source = arguments.size() == 1 ? nb::handle(arguments[0]) : nb::handle(arguments);
-  if (source.is_none() || !read_dims(source, dims)) throw nb::type_error("a sequence of ints is expected");
+  if (!read_dims(source, dims)) throw nb::type_error("a sequence of ints is expected");
   return dims;
 }
 
