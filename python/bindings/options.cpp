@@ -41,21 +41,18 @@ struct Reader {
   }
 };
 
-}  // namespace
-
 nb::object option_object(const OptionValue& value) {
   return std::visit([](const auto& one) -> nb::object { return nb::cast(one); }, value);
 }
 
-OptionValue option_value(const OptionField& field, nb::handle value) {
-  return std::visit(Reader{field, value}, field.default_value);
-}
+}  // namespace
 
 std::map<std::string, OptionValue> option_values(const OptionsSchema& schema, const nb::dict& given) {
   std::map<std::string, OptionValue> values;
   for (auto [key, value] : given) {
     const std::string name = nb::cast<std::string>(key);
-    values[name] = option_value(schema.field(name), value);
+    const OptionField& field = schema.field(name);
+    values[name] = std::visit(Reader{field, value}, field.default_value);
   }
   return values;
 }

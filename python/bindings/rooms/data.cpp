@@ -4,8 +4,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
-#include <cstring>
-
 #include "python/bindings/held_object.h"
 #include "python/bindings/interruption.h"
 #include "python/bindings/options.h"
@@ -30,11 +28,6 @@ Tensor over(nb::handle owner, const void* memory, const Shape& shape, DType dtyp
                       keeping(nb::borrow(owner)));
 }
 
-template <class T>
-std::vector<T> elements(const Tensor& x) {
-  return x.to_vector<T>();
-}
-
 ImageDataset dataset_of(const Tensor& examples, const Tensor& labels, std::vector<std::string> classes,
                         const std::string& name) {
   require<ShapeError>(examples.rank() >= 2, "a data set of shape {}: examples are rows of one or more axes",
@@ -46,10 +39,10 @@ ImageDataset dataset_of(const Tensor& examples, const Tensor& labels, std::vecto
       .name = name, .classes = std::move(classes), .image_shape = {}, .pixels = {}, .labels = {}};
   for (int i = 1; i < examples.rank(); ++i) dataset.image_shape.push_back(examples.shape()[i]);
   if (examples.dtype() == DType::u8)
-    dataset.pixels = elements<uint8_t>(examples);
+    dataset.pixels = examples.to_vector<uint8_t>();
   else
-    dataset.values = elements<float>(examples);
-  dataset.labels = elements<int32_t>(labels);
+    dataset.values = examples.to_vector<float>();
+  dataset.labels = labels.to_vector<int32_t>();
   const int64_t count = int64_t(dataset.classes.size());
   for (int32_t label : dataset.labels)
     require<ValueError>(label >= 0 && label < count, "the label {} is none of {} classes", label, count);
@@ -136,7 +129,6 @@ void bind_splits(nb::module_& m) {
                            self.train.name, self.train.size(), self.validation.size(), self.test.size(),
                            to_string(self.train.image_shape));
       });
-  const DatasetOptions o;
   m.def("_load", [](const std::string& name, uint64_t seed, int64_t height, int64_t width, int64_t channels,
                     const std::string& label_column) {
     nb::gil_scoped_release released;
@@ -191,13 +183,7 @@ void bind_known(nb::module_& m) {
 
 nb::list augmentation_kinds() {
   nb::list all;
-  for (const AugmentationKind& kind : known_augmentation_kinds()) {
-    nb::dict found;
-    found["name"] = kind.name;
-    found["summary"] = kind.summary;
-    found["options"] = described_options(*kind.options, kind.options->make({}));
-    all.append(found);
-  }
+  for (const AugmentationKind& kind : known_augmentation_kinds()) all.append(described_kind(kind));
   return all;
 }
 

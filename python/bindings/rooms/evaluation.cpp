@@ -1,6 +1,5 @@
 /// Figures of models on data.
 #include <fmt/core.h>
-#include <nanobind/stl/optional.h>
 
 #include "python/bindings/examples.h"
 #include "python/bindings/figures.h"

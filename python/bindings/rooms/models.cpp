@@ -25,7 +25,7 @@ nb::dict description(const ModelInfo& info) {
   found["classes"] = info.classes;
   found["follows_data"] = info.follows_data;
   found["task"] = info.task;
-  found["options"] = info.options ? described_options(*info.options, info.options->make({})) : nb::list();
+  found["options"] = info.options ? described_options(*info.options) : nb::list();
   found["recipes"] = recipes;
   found["accuracies"] = accuracies;
   return found;

@@ -1,5 +1,4 @@
 /// Optimizers by any rule, and what stands beside them: clipping, loss scaling, averages of weights.
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
 #include "python/bindings/named_tensors.h"

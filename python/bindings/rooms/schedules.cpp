@@ -10,10 +10,7 @@ namespace {
 nb::list kinds() {
   nb::list all;
   for (const ScheduleKind& kind : known_schedule_kinds()) {
-    nb::dict found;
-    found["name"] = kind.name;
-    found["summary"] = kind.summary;
-    found["options"] = described_options(*kind.options, kind.options->make({}));
+    nb::dict found = described_kind(kind);
     found["follows_figure"] = kind.observe != nullptr;
     all.append(found);
   }

@@ -4,8 +4,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
-#include <memory>
-
 #include "python/bindings/figures.h"
 #include "python/bindings/measures.h"
 #include "python/bindings/rooms.h"
