@@ -67,6 +67,11 @@ TEST(Muon, AGradientOfZerosAndAnEmptyMatrixAreNoTrouble) {
   EXPECT_EQ(p.to_doubles(), before);
 }
 
+TEST(Muon, OptionsAreFoundByTheNameOfARuleOrOfAGroupedOne) {
+  EXPECT_EQ(optimizer_options("muon").field("iterations").name, "iterations");
+  EXPECT_EQ(optimizer_options("momentum").field("nesterov").name, "nesterov");
+}
+
 TEST(Muon, RefusesWhatMakesNoStep) {
   expect_refused({
       refused<ValueError>("momentum", {"momentum", "-1"}, [] { update_by_muon({.momentum = -1}); }),
@@ -79,6 +84,8 @@ TEST(Muon, RefusesWhatMakesNoStep) {
                             Optimizer({{{{"p", p}}, update_by_muon()}}, 1).step();
                           }),
       refused<ValueError>("unknown", {"no rule is called 'adamv'", "adamw"}, [] { update_called("adamv"); }),
+      refused<ValueError>("options of an unknown one", {"no optimizer is called 'muom'", "muon"},
+                          [] { optimizer_options("muom"); }),
   });
 }
 

@@ -105,13 +105,10 @@ std::pair<const Rule*, Attributes> find_preset(const std::string& name) {
   return {};
 }
 
-/// For the name of a grouped rule; else throws.
-std::vector<ParameterGroup> grouped_rule_called(const std::string& name,
-                                                const std::vector<NamedTensor>& parameters,
-                                                const OptimizerSettings& settings) {
+/// Where no rule has the name as a preset: throws unless a grouped rule has it.
+const GroupedRule& grouped_rule_called(const std::string& name) {
   for (const GroupedRule& rule : known_grouped_rules())
-    if (rule.name == name)
-      return rule.groups(parameters, rule.options->make(settings.options), settings.decay_vectors);
+    if (rule.name == name) return rule;
   throw ValueError(unknown_name("no optimizer is called", name, known_optimizers()));
 }
 
@@ -132,10 +129,18 @@ std::shared_ptr<const UpdateRule> update_called(const std::string& name,
   return update_by(*rule, with(*rule->options, options, others));
 }
 
+const OptionsSchema& optimizer_options(const std::string& name) {
+  const Rule* rule = find_preset(name).first;
+  return rule ? *rule->options : *grouped_rule_called(name).options;
+}
+
 std::vector<ParameterGroup> groups_called(const std::string& name, std::vector<NamedTensor> parameters,
                                           const OptimizerSettings& settings) {
   const auto [rule, preset] = find_preset(name);
-  if (!rule) return grouped_rule_called(name, parameters, settings);
+  if (!rule) {
+    const GroupedRule& grouped = grouped_rule_called(name);
+    return grouped.groups(parameters, grouped.options->make(settings.options), settings.decay_vectors);
+  }
   const Attributes options = with(*rule->options, preset, settings.options);
   if (!settings.decay_vectors) return decay_matrices_only(parameters, *rule, options);
   return {{std::move(parameters), update_by(*rule, options)}};

@@ -52,10 +52,6 @@ struct Rule {
 /// Sorted by folder.
 TREADLE_API const std::vector<Rule>& known_rules();
 
-struct GroupedRule;
-/// Sorted by folder.
-TREADLE_API const std::vector<GroupedRule>& known_grouped_rules();
-
 /// Of the options' type.
 TREADLE_API const Rule& rule_of(const std::type_info& options);
 
@@ -67,6 +63,9 @@ template <class Options>
 std::shared_ptr<const UpdateRule> update_by(const Options& options) {
   return update_by(rule_of(typeid(Options)), Attributes::of(options));
 }
+
+/// What options make_optimizer() takes by this name. Throws ValueError for names that there are not.
+TREADLE_API const OptionsSchema& optimizer_options(const std::string& name);
 
 /// The groups that make_optimizer() makes of parameters. Throws what it throws.
 TREADLE_API std::vector<ParameterGroup> groups_called(const std::string& name,
@@ -115,6 +114,9 @@ struct GroupedRule {
                                             const Attributes& options, bool decay_vectors)>
       groups;
 };
+
+/// Sorted by folder.
+TREADLE_API const std::vector<GroupedRule>& known_grouped_rules();
 
 namespace detail {
 /// Filled by the generated register_everything().

@@ -4,7 +4,6 @@
 #include "python/bindings/named_tensors.h"
 #include "python/bindings/options.h"
 #include "python/bindings/rooms.h"
-#include "treadle/core/error.h"
 #include "treadle/optim/clip_gradients.h"
 #include "treadle/optim/loss_scaler.h"
 #include "treadle/optim/rule_optimizer.h"
@@ -35,22 +34,11 @@ nb::list rules() {
   return all;
 }
 
-/// Throws ValueError for a name that no rule has.
-const OptionsSchema& schema_of_rule(const std::string& name) {
-  for (const Rule& rule : known_rules())
-    for (const NamedOptions& preset : rule.presets)
-      if (preset.name == name) return *rule.options;
-  for (const GroupedRule& rule : known_grouped_rules())
-    if (rule.name == name) return *rule.options;
-  groups_called(name, {});
-  throw ValueError("no rule is called " + name);
-}
-
 std::vector<ParameterGroup> groups(const std::string& rule, const Pairs& parameters, const nb::dict& options,
                                    bool decay_vectors, double rate_factor) {
   std::vector<NamedTensor> named;
   for (const auto& [name, tensor] : parameters) named.push_back({name, tensor});
-  const OptimizerSettings settings{option_values(schema_of_rule(rule), options), decay_vectors};
+  const OptimizerSettings settings{option_values(optimizer_options(rule), options), decay_vectors};
   auto made = groups_called(rule, std::move(named), settings);
   for (ParameterGroup& group : made) group.rate_factor = rate_factor;
   return made;
