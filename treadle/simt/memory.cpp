@@ -1,6 +1,7 @@
 #include "treadle/simt/memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -40,12 +41,17 @@ void check_back(const unsigned char* block, size_t bytes, std::vector<GuardViola
     if (!guard_byte_intact(guard, distance)) return found.push_back({block, bytes, false, distance});
 }
 
+std::atomic<MemoryWatch*> the_watch = nullptr;
+
 class Arena {
  public:
-  void* allocate(size_t bytes) {
+  void* allocate(size_t bytes, std::source_location where) {
     require<DeviceError>(bytes <= SIZE_MAX / 2, "simt: cannot allocate {} bytes", bytes);
     const size_t total = (kGuardBytes + bytes + kGuardBytes + kAlignment - 1) / kAlignment * kAlignment;
-    auto* memory = static_cast<unsigned char*>(std::aligned_alloc(kAlignment, total));
+    MemoryWatch* watch = the_watch;
+    auto* memory = static_cast<unsigned char*>(
+        watch == nullptr ? std::aligned_alloc(kAlignment, total)
+                         : watch->allocate(kGuardBytes, bytes, total - kGuardBytes - bytes, where));
     require<DeviceError>(memory != nullptr, "simt: out of memory for {} bytes", bytes);
     unsigned char* block = memory + kGuardBytes;
     fill_guard(memory);
@@ -60,7 +66,10 @@ class Arena {
     const size_t bytes = note_freed(block);
     std::vector<GuardViolation> found;
     check_block(block, bytes, found);
-    std::free(block - kGuardBytes);
+    if (MemoryWatch* watch = the_watch; watch != nullptr)
+      watch->free(block, bytes);
+    else
+      std::free(block - kGuardBytes);
     require<DeviceError>(found.empty(), "simt: {}", found.empty() ? "" : found.front().describe());
   }
 
@@ -69,6 +78,17 @@ class Arena {
     std::vector<GuardViolation> found;
     for (const auto& [block, bytes] : live_) check_block(block, bytes, found);
     return found;
+  }
+
+  std::optional<DeviceBlock> holding(const void* address) {
+    const std::lock_guard lock(mutex_);
+    auto* byte = static_cast<unsigned char*>(const_cast<void*>(address));
+    auto entry = live_.upper_bound(byte);
+    if (entry == live_.begin()) return std::nullopt;
+    --entry;
+    const auto [block, bytes] = *entry;
+    if (byte != block && static_cast<size_t>(byte - block) >= bytes) return std::nullopt;
+    return DeviceBlock{block, bytes};
   }
 
   MemoryStatistics statistics() {
@@ -121,7 +141,15 @@ std::string GuardViolation::describe() const {
                      block_bytes, block);
 }
 
-void* simt_allocate(size_t bytes) { return arena().allocate(bytes); }
+void* simt_allocate(size_t bytes, std::source_location where) { return arena().allocate(bytes, where); }
+
+std::optional<DeviceBlock> block_holding(const void* address) { return arena().holding(address); }
+
+void note_written(const void* address, size_t bytes) {
+  if (MemoryWatch* watch = the_watch; watch != nullptr) watch->written(address, bytes);
+}
+
+void watch_memory(MemoryWatch* watch) { the_watch = watch; }
 
 void simt_free(void* memory) {
   if (memory != nullptr) arena().free(memory);

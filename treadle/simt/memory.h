@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -15,12 +17,22 @@ namespace treadle::simt {
 inline constexpr size_t kGuardBytes = 256;
 
 /// A block of at least `bytes` bytes, aligned to 256, filled with 0xFF: NaN in every floating type, -1 in
-/// every signed one. Throws DeviceError when memory is out.
-TREADLE_API void* simt_allocate(size_t bytes);
+/// every signed one. `where` is who asks for it, for reports. Throws DeviceError when memory is out.
+TREADLE_API void* simt_allocate(size_t bytes, std::source_location where = std::source_location::current());
 
 /// Frees a block; null is allowed. Throws DeviceError, after freeing it, when its guard zones were written;
 /// also when `memory` is no live block.
 TREADLE_API void simt_free(void* memory);
+
+/// The live block that an address lies in.
+struct DeviceBlock {
+  void* begin;
+  size_t bytes;
+};
+TREADLE_API std::optional<DeviceBlock> block_holding(const void* address);
+
+/// The host has written `bytes` bytes of device memory: whoever copies to it or fills it says so.
+TREADLE_API void note_written(const void* address, size_t bytes);
 
 /// The same for those who must not throw: what it throws is logged.
 void simt_free_or_log(void* memory) noexcept;
@@ -38,6 +50,21 @@ struct TREADLE_API GuardViolation {
 
 /// The guard zones of all live blocks that were written.
 TREADLE_API std::vector<GuardViolation> check_guards();
+
+/// Sees what becomes of the device's memory: a checker.
+class TREADLE_API MemoryWatch {
+ public:
+  virtual ~MemoryWatch() = default;
+  /// Memory for a block, of `before` + `bytes` + `after` bytes and aligned to 256; null when it is out. The
+  /// block begins behind `before`.
+  virtual void* allocate(size_t before, size_t bytes, size_t after, std::source_location where) = 0;
+  /// Takes back what allocate() gave; nobody else gets it as long as there is other memory.
+  virtual void free(void* block, size_t bytes) = 0;
+  virtual void written(const void* address, size_t bytes) = 0;
+};
+/// Blocks come from `watch` from now on, which lives as long as the process. To be called before any is
+/// allocated.
+TREADLE_API void watch_memory(MemoryWatch* watch);
 
 struct MemoryStatistics {
   size_t live_blocks = 0;

@@ -24,6 +24,7 @@ class SimtRuntime final : public Runtime {
   void copy_from_host(void* target, const void* source, size_t bytes) override {
     refuse_while_capturing("copies from the host");
     std::memcpy(target, source, bytes);
+    note_written(target, bytes);
   }
   void copy_to_host(void* target, const void* source, size_t bytes) override {
     refuse_while_capturing("copies to the host");
@@ -34,12 +35,14 @@ class SimtRuntime final : public Runtime {
       return graph->add({.kind = GraphNodeKind::copy, .target = target, .source = source, .bytes = bytes},
                         [this](const GraphNode& n) { copy_within(n.target, n.source, n.bytes); });
     std::memmove(target, source, bytes);
+    note_written(target, bytes);
   }
   void fill_bytes(void* target, int value, size_t bytes) override {
     if (RecordedGraph* graph = graph_captured_from(Stream::default_stream()))
       return graph->add({.kind = GraphNodeKind::fill, .target = target, .bytes = bytes, .value = value},
                         [this](const GraphNode& n) { fill_bytes(n.target, n.value, n.bytes); });
     std::memset(target, value, bytes);
+    note_written(target, bytes);
   }
   void synchronize() override { Stream::default_stream().synchronize(); }
   void* stream() override { return &Stream::default_stream(); }

@@ -1,0 +1,45 @@
+/// Collects what was found, equal things once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "treadle/simt/check/report.h"
+
+namespace treadle::checker {
+
+/// The launch whose blocks run.
+struct Launch {
+  uint64_t number = 0;  ///< from 1
+  std::string kernel;
+  simt::Coordinates grid{1, 1, 1}, block{1, 1, 1};
+  uint64_t blocks = 1;
+  const void* arguments = nullptr;
+  size_t argument_bytes = 0;
+};
+
+class Findings {
+ public:
+  /// The process's, which is never destroyed.
+  static Findings& all();
+
+  /// Whether this is the first of its kind at these addresses; else it is only counted.
+  bool is_new(const char* kind, uint64_t place, uint64_t other);
+  /// `report` was new by is_new with the same kind and addresses.
+  void add(simt::Report report, uint64_t place, uint64_t other);
+
+  void begin_launch(Launch launch, const std::string& schedule, uint64_t seed);
+
+  /// What was found since the start or the last take(), counts included.
+  simt::RunReport take();
+
+ private:
+  struct State;
+  Findings();
+  State& state_;
+};
+
+/// The launch whose blocks run, or ran last.
+const Launch& current_launch();
+
+}  // namespace treadle::checker
