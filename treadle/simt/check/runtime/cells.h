@@ -10,7 +10,8 @@ namespace treadle::checker {
 
 /// How an access was made. Volatile accesses count as relaxed atomics that every thread sees, except between
 /// threads of a warp: code that relies on a warp's steps being taken together is a mistake since Volta.
-enum class AccessKind : uint8_t { plain, is_volatile, atomic_block, atomic_device, atomic_system };
+/// What a background copy writes is in flight until a wait: nothing is ordered behind it.
+enum class AccessKind : uint8_t { plain, in_flight, is_volatile, atomic_block, atomic_device, atomic_system };
 
 constexpr unsigned kWordBytes = 4;
 

@@ -22,6 +22,7 @@ struct Findings::State {
   std::map<Key, uint64_t> counts;
   std::vector<std::pair<Key, simt::Report>> reports;
   simt::RunReport run;
+  bool news = false;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
@@ -42,7 +43,13 @@ void Findings::add(simt::Report report, uint64_t place, uint64_t other) {
   if (report.kernel.empty()) report.kernel = the_launch().kernel;
   const std::lock_guard lock(state_.mutex);
   Key key{report.kind, place, other};
+  state_.news = true;
   state_.reports.emplace_back(std::move(key), std::move(report));
+}
+
+void Findings::forget(const char* kind, uint64_t place, uint64_t other) {
+  const std::lock_guard lock(state_.mutex);
+  state_.counts.erase({kind, place, other});
 }
 
 void Findings::begin_launch(Launch launch, const std::string& schedule, uint64_t seed) {
@@ -53,15 +60,27 @@ void Findings::begin_launch(Launch launch, const std::string& schedule, uint64_t
   the_launch() = std::move(launch);
 }
 
-simt::RunReport Findings::take() {
+bool Findings::has_news() {
+  const std::lock_guard lock(state_.mutex);
+  return state_.news;
+}
+
+simt::RunReport Findings::so_far() {
   const std::lock_guard lock(state_.mutex);
   simt::RunReport result = state_.run;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - state_.start;
   result.seconds = seconds.count();
-  for (auto& [key, report] : state_.reports) {
-    report.count = state_.counts[key];
-    result.reports.push_back(std::move(report));
+  for (const auto& [key, report] : state_.reports) {
+    result.reports.push_back(report);
+    result.reports.back().count = state_.counts[key];
   }
+  state_.news = false;
+  return result;
+}
+
+simt::RunReport Findings::take() {
+  simt::RunReport result = so_far();
+  const std::lock_guard lock(state_.mutex);
   state_.reports.clear();
   state_.counts.clear();
   return result;

@@ -28,8 +28,14 @@ class Findings {
   /// `report` was new by is_new with the same kind and addresses.
   void add(simt::Report report, uint64_t place, uint64_t other);
 
+  /// It was none after all: the next of the kind at these addresses is new again.
+  void forget(const char* kind, uint64_t place, uint64_t other);
+
   void begin_launch(Launch launch, const std::string& schedule, uint64_t seed);
 
+  /// Whether there is something new since the last so_far().
+  bool has_news();
+  simt::RunReport so_far();
   /// What was found since the start or the last take(), counts included.
   simt::RunReport take();
 

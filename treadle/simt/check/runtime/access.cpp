@@ -1,0 +1,390 @@
+// Every load and store of a kernel: what the compiler calls for -fsanitize=thread, undefined-behaviour checks
+// of indices and alignment, and what is checked of each access.
+#include <algorithm>
+#include <cstring>
+
+#include "treadle/core/error.h"
+#include "treadle/simt/check/runtime/block.h"
+#include "treadle/simt/check/runtime/shared_variables.h"
+
+namespace treadle::checker {
+namespace {
+
+/// The most a thread's stack can have; what lies that near to the running code is the thread's own.
+constexpr uintptr_t kStackBytes = 1024 * 1024;
+
+bool on_stack(uintptr_t address) {
+  return address - (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - kStackBytes) < 2 * kStackBytes;
+}
+
+/// The bytes of a word that [first, first + bytes) covers, both counted from the word.
+uint8_t word_mask(unsigned first, unsigned bytes) {
+  const unsigned end = first + bytes;
+  return static_cast<uint8_t>((0x0Fu << first) & (end >= kWordBytes ? 0x0Fu : (1u << end) - 1));
+}
+
+}  // namespace
+
+/// Of readers those stay that a later write could be a race with: one warp's lanes, and one thread of another
+/// warp, of another block where there is one.
+[[gnu::noinline]] void Block::note_read(Cell& cell, const Record& now) {
+  Record& read = cell.read;
+  const bool same_epoch = read.epoch == epoch_;
+  if (same_epoch && same_warp(read)) {
+    if (read.clock != now.clock) {
+      // Lanes that have met since are ordered before this read; the others stay.
+      uint32_t rest = 0;
+      for (unsigned other = 0; other < 32; ++other)
+        if ((cell.lanes >> other & 1u) != 0 && warps_[warp_].seen[thread_ % 32][other] < read.clock)
+          rest |= 1u << other;
+      if (rest == 0) {
+        read = now;
+        cell.lanes = lane_;
+        return;
+      }
+      read.clock = std::min(read.clock, now.clock);
+    }
+    cell.lanes |= lane_;
+    read.mask |= now.mask;
+    return;
+  }
+  if (same_epoch) {
+    if (cell.other_read.epoch < safe_epoch_ || block_of(cell.other_read.epoch) == first_epoch_)
+      cell.other_read = now;
+    return;
+  }
+  if (!ordered(read))
+    cell.other_read = read;  // of another block, or of an epoch that only a flag could order
+  read = now;
+  cell.lanes = lane_;
+}
+
+void Block::check_lanes(const Cell& cell, const Record& now, uintptr_t address, unsigned bytes) {
+  for (uint32_t lanes = cell.lanes; lanes != 0; lanes &= lanes - 1) {
+    Record before = cell.read;
+    before.thread = static_cast<uint16_t>(before.thread / 32 * 32 + __builtin_ctz(lanes));
+    if (!ordered(before) && conflict(before, now, false))
+      return report_race(before, false, now, true, address, bytes);
+  }
+}
+
+/// Bytes of a word that are accessible and, for reads, initialised. `safe_epoch`: what was before it is
+/// ordered.
+template <bool kWrite>
+inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_t safe_epoch, AccessKind kind,
+                               uint32_t pc, uintptr_t address, unsigned bytes) {
+  const Record& write = cell.write;
+  if (write.epoch >= safe_epoch && (write.mask & mask) != 0) [[unlikely]] {
+    const bool by_me =
+        write.epoch == epoch_ && write.thread == thread_ && write.kind != AccessKind::in_flight;
+    if (!by_me && (write.kind == AccessKind::in_flight || !ordered(write)))
+      if (const Record now = record(kind, pc, mask); conflict(write, now, kWrite))
+        report_race(write, true, now, kWrite, address, bytes);
+  }
+  if constexpr (!kWrite) {
+    Record& read = cell.read;
+    if (read.epoch == epoch_ && read.kind == kind && (read.mask & mask) == mask) {
+      if (same_warp(read)) {
+        if (read.clock == clock_) {
+          cell.lanes |= lane_;
+          return;
+        }
+      } else if (cell.other_read.epoch == epoch_) {
+        return;  // read by two warps already
+      }
+    }
+    note_read(cell, record(kind, pc, mask));
+  } else {
+    Record& read = cell.read;
+    if (read.epoch >= safe_epoch && (read.mask & mask) != 0 &&
+        (read.epoch != epoch_ || cell.lanes != lane_ || !same_warp(read)))
+      check_lanes(cell, record(kind, pc, mask), address, bytes);
+    if (const Record& other = cell.other_read;
+        other.epoch >= safe_epoch && (other.mask & mask) != 0 && !ordered(other))
+      if (const Record now = record(kind, pc, mask); conflict(other, now, false))
+        report_race(other, false, now, true, address, bytes);
+    if ((read.mask & ~mask) == 0) read.epoch = 0;
+    if ((cell.other_read.mask & ~mask) == 0) cell.other_read.epoch = 0;
+    cell.write = record(kind, pc, mask);
+    state |= mask;
+  }
+}
+
+/// `state` and `cells` are those of the first word.
+template <bool kWrite>
+inline void Block::access_words(uint8_t* state, Cell* cells, uintptr_t address, unsigned bytes,
+                                uint32_t safe_epoch, AccessKind kind, uintptr_t pc) {
+  const unsigned first = address % kWordBytes, words = (first + bytes + kWordBytes - 1) / kWordBytes;
+  const auto mask_of = [&](unsigned word) {
+    return word_mask(word == 0 ? first : 0, word == 0 ? bytes : first + bytes - word * kWordBytes);
+  };
+  for (unsigned word = 0; word < words; ++word) {
+    const uint8_t mask = mask_of(word), needed = static_cast<uint8_t>(kWrite ? mask << 4 : mask << 4 | mask);
+    if ((state[word] & needed) == needed) [[likely]]
+      continue;
+    if ((accessible(state[word]) & mask) != mask)
+      return report_bounds(kWrite, address, bytes, pc, state[word] == kFreed);
+    if (in_region(address)) {
+      report_simple("uninitialised",
+                    fmt::format("read of {} bytes of device memory that were never written", bytes), address,
+                    bytes, pc);
+      state[word] |= mask;  // once for each word
+    } else {
+      note_early_read(&state[word], mask, address, bytes, pc);
+    }
+  }
+  for (unsigned word = 0; word < words; ++word)
+    access_word<kWrite>(state[word], cells[word], mask_of(word), safe_epoch, kind, place_in_program(pc),
+                        address, bytes);
+}
+
+template <bool kWrite>
+inline void Block::access_shared(SharedShadow& shadow, uintptr_t address, unsigned bytes, AccessKind kind,
+                                 uintptr_t pc) {
+  const size_t word = (address - shadow.begin) / kWordBytes;
+  if constexpr (kWrite) {
+    if (word < shadow.used_begin) shadow.used_begin = word;
+    if (word + 5 > shadow.used_end) shadow.used_end = word + 5;  // an access has at most five words
+  }
+  access_words<kWrite>(shadow.state + word, shadow.cells + word, address, bytes, epoch_, kind, pc);
+}
+
+bool Block::is_uninitialised(uintptr_t address, unsigned bytes) const {
+  const uint8_t* state =
+      in_region(address)                          ? state_of(address)
+      : address - dynamic_.begin < dynamic_.bytes ? &dynamic_.state[(address - dynamic_.begin) / kWordBytes]
+      : address - static_.begin < static_.bytes   ? &static_.state[(address - static_.begin) / kWordBytes]
+                                                  : nullptr;
+  const uint8_t mask = word_mask(address % kWordBytes, bytes);
+  return state != nullptr && (initialised(*state) & mask) != mask;
+}
+
+template <bool kWrite>
+[[gnu::noinline]] void Block::access_elsewhere(uintptr_t address, unsigned bytes, AccessKind, uintptr_t pc) {
+  if (in_program(address)) return;
+  const auto arguments = reinterpret_cast<uintptr_t>(current_launch().arguments);
+  if (address - arguments < current_launch().argument_bytes) return;
+  report_simple("host-pointer",
+                fmt::format("{} of {} bytes at {:#x}, which is no device memory", kWrite ? "write" : "read",
+                            bytes, address),
+                address, bytes, pc);
+}
+
+/// The usual access: aligned, of shared memory or of a block of device memory, and nothing is wrong with it.
+/// False: nothing is done yet.
+template <bool kWrite, unsigned kBytes>
+inline bool Block::access_quickly(uintptr_t address, uintptr_t pc) {
+  constexpr uint8_t kMask = kBytes >= kWordBytes ? 0x0F : (1u << kBytes) - 1;
+  if (address % kBytes != 0 || pending_ != nullptr) return false;
+  const unsigned shift = kBytes >= kWordBytes ? 0 : address % kWordBytes;
+  const auto mask = static_cast<uint8_t>(kMask << shift),
+             needed = static_cast<uint8_t>(kWrite ? mask << 4 : mask << 4 | mask);
+  constexpr unsigned kWords = kBytes >= kWordBytes ? kBytes / kWordBytes : 1;
+  uint8_t* state;
+  Cell* cells;
+  uint32_t safe_epoch = epoch_;
+  if (const uintptr_t offset = address - static_.begin; offset < static_.bytes) {
+    if (address - dynamic_.begin < dynamic_.bytes) return false;
+    const size_t word = offset / kWordBytes;
+    if constexpr (kWrite) {
+      static_.used_begin = std::min(static_.used_begin, word);
+      static_.used_end = std::max(static_.used_end, word + kWords);
+    }
+    state = static_.state + word;
+    cells = static_.cells + word;
+  } else if (in_region(address)) {
+    state = state_of(address);
+    cells = cell_of(address);
+    safe_epoch = safe_epoch_;
+  } else {
+    return false;
+  }
+  for (unsigned word = 0; word < kWords; ++word)
+    if ((state[word] & needed) != needed) return false;
+  for (unsigned word = 0; word < kWords; ++word)
+    access_word<kWrite>(state[word], cells[word], mask, safe_epoch, AccessKind::plain, place_in_program(pc),
+                        address, kBytes);
+  return true;
+}
+
+template <bool kWrite>
+[[gnu::noinline]] void Block::access(uintptr_t address, unsigned bytes, AccessKind kind, uintptr_t pc) {
+  settle();
+  if (address - dynamic_.begin < dynamic_.bytes)
+    return access_shared<kWrite>(dynamic_, address, bytes, kind, pc);
+  if (address - static_.begin < static_.bytes) {
+    if (address - built_ins_begin_ < built_ins_bytes_) return;
+    return access_shared<kWrite>(static_, address, bytes, kind, pc);
+  }
+  if (in_region(address))
+    return access_words<kWrite>(state_of(address), cell_of(address), address, bytes, safe_epoch_, kind, pc);
+  if (in_variables(address)) {
+    const size_t word = (address - program_variables.begin) / kWordBytes;
+    return access_words<kWrite>(program_variables.state + word, program_variables.cells + word, address,
+                                bytes, safe_epoch_, kind, pc);
+  }
+  if (!on_stack(address)) access_elsewhere<kWrite>(address, bytes, kind, pc);
+}
+
+void Block::access_atomically(uintptr_t address, unsigned bytes, AccessKind kind, uintptr_t pc) {
+  if (is_uninitialised(address, bytes)) access<false>(address, bytes, kind, pc);
+  access<true>(address, bytes, kind, pc);
+}
+
+template void Block::access<false>(uintptr_t, unsigned, AccessKind, uintptr_t);
+template void Block::access<true>(uintptr_t, unsigned, AccessKind, uintptr_t);
+
+namespace {
+
+/// Volatile reads after which others get a turn: a thread that polls waits for one of them.
+constexpr uint32_t kPollsAlone = 16;
+
+template <bool kWrite, unsigned kBytes>
+inline void plain(void* pointer, void* caller) {
+  Block* block = running_block;
+  if (block == nullptr) return;
+  const auto address = reinterpret_cast<uintptr_t>(pointer), pc = reinterpret_cast<uintptr_t>(caller);
+  if (!block->access_quickly<kWrite, kBytes>(address, pc)) [[unlikely]]
+    block->access<kWrite>(address, kBytes, AccessKind::plain, pc);
+}
+
+template <bool kWrite>
+void with_volatile(void* pointer, unsigned bytes, void* pc) {
+  Block* block = running_block;
+  if (block == nullptr) return;
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  if constexpr (kWrite) {
+    block->exchange_signal(address, AccessKind::is_volatile, false, true, false);
+  } else {
+    if (++block->running().polls > kPollsAlone) {
+      block->running().polls = 0;
+      checked::let_others_run();
+    }
+    block->exchange_signal(address, AccessKind::is_volatile, true, false, false);
+  }
+  block->access<kWrite>(address, bytes, AccessKind::is_volatile, reinterpret_cast<uintptr_t>(pc));
+}
+
+/// Bytes that are copied or set as a whole.
+template <bool kWrite>
+void range(const void* pointer, size_t bytes, void* pc) {
+  Block* block = running_block;
+  if (block == nullptr) return;
+  auto address = reinterpret_cast<uintptr_t>(pointer);
+  for (size_t done = 0; done < bytes;) {
+    const auto step = static_cast<unsigned>(std::min<size_t>(bytes - done, 16 - (address + done) % 16));
+    block->access<kWrite>(address + done, step, AccessKind::plain, reinterpret_cast<uintptr_t>(pc));
+    done += step;
+  }
+}
+
+/// An atomic operation of the language, not of CUDA's functions: those announce themselves.
+void atomic_of_language(const volatile void* pointer, unsigned bytes, int order, bool reads, bool writes,
+                        bool adds, void* pc) {
+  Block* block = running_block;
+  if (block == nullptr || block->in_atomic()) return;
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  if (writes && order >= __ATOMIC_RELEASE) block->fence(Scope::system);
+  block->exchange_signal(address, AccessKind::atomic_system, reads, writes, adds);
+  if (writes && reads)
+    block->access_atomically(address, bytes, AccessKind::atomic_system, reinterpret_cast<uintptr_t>(pc));
+  else if (writes)
+    block->access<true>(address, bytes, AccessKind::atomic_system, reinterpret_cast<uintptr_t>(pc));
+  else
+    block->access<false>(address, bytes, AccessKind::atomic_system, reinterpret_cast<uintptr_t>(pc));
+}
+
+}  // namespace
+}  // namespace treadle::checker
+
+#define TREADLE_CALLER __builtin_return_address(0)
+
+// NOLINTBEGIN: the compiler chose these names.
+extern "C" {
+using treadle::checker::atomic_of_language;
+using treadle::checker::plain;
+using treadle::checker::range;
+using treadle::checker::with_volatile;
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+#define TREADLE_ACCESSES(bytes)                                                                             \
+  void __tsan_read##bytes(void* address) { plain<false, bytes>(address, TREADLE_CALLER); }                  \
+  void __tsan_write##bytes(void* address) { plain<true, bytes>(address, TREADLE_CALLER); }                  \
+  void __tsan_unaligned_read##bytes(void* address) { plain<false, bytes>(address, TREADLE_CALLER); }        \
+  void __tsan_unaligned_write##bytes(void* address) { plain<true, bytes>(address, TREADLE_CALLER); }        \
+  void __tsan_volatile_read##bytes(void* address) { with_volatile<false>(address, bytes, TREADLE_CALLER); } \
+  void __tsan_volatile_write##bytes(void* address) { with_volatile<true>(address, bytes, TREADLE_CALLER); } \
+  void __tsan_unaligned_volatile_read##bytes(void* address) {                                               \
+    with_volatile<false>(address, bytes, TREADLE_CALLER);                                                   \
+  }                                                                                                         \
+  void __tsan_unaligned_volatile_write##bytes(void* address) {                                              \
+    with_volatile<true>(address, bytes, TREADLE_CALLER);                                                    \
+  }                                                                                                         \
+  void __tsan_read_write##bytes(void* address) {                                                            \
+    plain<false, bytes>(address, TREADLE_CALLER);                                                           \
+    plain<true, bytes>(address, TREADLE_CALLER);                                                            \
+  }
+TREADLE_ACCESSES(1)
+TREADLE_ACCESSES(2)
+TREADLE_ACCESSES(4)
+TREADLE_ACCESSES(8)
+TREADLE_ACCESSES(16)
+void __tsan_read_range(void* address, size_t bytes) { range<false>(address, bytes, TREADLE_CALLER); }
+void __tsan_write_range(void* address, size_t bytes) { range<true>(address, bytes, TREADLE_CALLER); }
+
+#define TREADLE_EXCHANGE(bits, Type, name, builtin)                                  \
+  Type __tsan_atomic##bits##_##name(volatile Type* address, Type value, int order) { \
+    atomic_of_language(address, bits / 8, order, true, true, true, TREADLE_CALLER);  \
+    return builtin(address, value, __ATOMIC_SEQ_CST);                                \
+  }
+#define TREADLE_ATOMICS(bits, Type)                                                                        \
+  Type __tsan_atomic##bits##_load(const volatile Type* address, int order) {                               \
+    atomic_of_language(address, bits / 8, order, true, false, false, TREADLE_CALLER);                      \
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                     \
+  }                                                                                                        \
+  void __tsan_atomic##bits##_store(volatile Type* address, Type value, int order) {                        \
+    atomic_of_language(address, bits / 8, order, false, true, false, TREADLE_CALLER);                      \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                        \
+  TREADLE_EXCHANGE(bits, Type, exchange, __atomic_exchange_n)                                              \
+  TREADLE_EXCHANGE(bits, Type, fetch_add, __atomic_fetch_add)                                              \
+  TREADLE_EXCHANGE(bits, Type, fetch_sub, __atomic_fetch_sub)                                              \
+  TREADLE_EXCHANGE(bits, Type, fetch_and, __atomic_fetch_and)                                              \
+  TREADLE_EXCHANGE(bits, Type, fetch_or, __atomic_fetch_or)                                                \
+  TREADLE_EXCHANGE(bits, Type, fetch_xor, __atomic_fetch_xor)                                              \
+  TREADLE_EXCHANGE(bits, Type, fetch_nand, __atomic_fetch_nand)                                            \
+  bool __tsan_atomic##bits##_compare_exchange_strong(volatile Type* address, Type* expected, Type desired, \
+                                                     int order, int) {                                     \
+    atomic_of_language(address, bits / 8, order, true, true, true, TREADLE_CALLER);                        \
+    return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,                \
+                                       __ATOMIC_SEQ_CST);                                                  \
+  }                                                                                                        \
+  bool __tsan_atomic##bits##_compare_exchange_weak(volatile Type* address, Type* expected, Type desired,   \
+                                                   int order, int) {                                       \
+    atomic_of_language(address, bits / 8, order, true, true, true, TREADLE_CALLER);                        \
+    return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,                \
+                                       __ATOMIC_SEQ_CST);                                                  \
+  }                                                                                                        \
+  Type __tsan_atomic##bits##_compare_exchange_val(volatile Type* address, Type expected, Type desired,     \
+                                                  int order, int) {                                        \
+    atomic_of_language(address, bits / 8, order, true, true, true, TREADLE_CALLER);                        \
+    __atomic_compare_exchange_n(address, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
+    return expected;                                                                                       \
+  }
+TREADLE_ATOMICS(8, unsigned char)
+TREADLE_ATOMICS(16, unsigned short)
+TREADLE_ATOMICS(32, unsigned)
+TREADLE_ATOMICS(64, unsigned long)
+void __tsan_atomic_thread_fence(int) {
+  treadle::checker::Block* block = treadle::checker::running_block;
+  if (block != nullptr && !block->take_announced_fence()) block->fence(treadle::checker::Scope::system);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int) {}
+}
+// NOLINTEND

@@ -1,0 +1,144 @@
+#include "treadle/simt/check/runtime/device_memory.h"
+
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "treadle/core/error.h"
+#include "treadle/simt/check/runtime/findings.h"
+#include "treadle/simt/memory.h"
+
+namespace treadle::checker {
+
+DeviceShadow device_shadow;
+
+namespace {
+
+constexpr size_t kAlignment = 256;
+
+[[noreturn]] void no_addresses(const char* what, size_t bytes) {
+  std::fprintf(stderr, "simt check: cannot reserve %zu GiB of addresses for %s\n", bytes >> 30, what);
+  std::exit(1);
+}
+
+void* reserve(void* address, size_t bytes, const char* what) {
+  const int fixed = address == nullptr ? 0 : MAP_FIXED_NOREPLACE;
+  void* memory = mmap(address, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+  if (memory == MAP_FAILED || (address != nullptr && memory != address)) no_addresses(what, bytes);
+  return memory;
+}
+
+uint8_t mask_of_bytes(size_t bytes) {
+  return bytes >= kWordBytes ? 0x0F : static_cast<uint8_t>((1u << bytes) - 1);
+}
+
+class Watch final : public simt::MemoryWatch {
+ public:
+  void* allocate(size_t before, size_t bytes, size_t after, std::source_location where) override {
+    const std::lock_guard lock(mutex_);
+    const size_t total = before + bytes + after;
+    if (total > kRegionBytes - used_) return nullptr;
+    const uintptr_t memory = kRegionBegin + used_;
+    used_ += (total + kAlignment - 1) / kAlignment * kAlignment;
+    const uintptr_t begin = memory + before;
+    blocks_[begin] = {++count_, begin, bytes, true, where};
+    for (size_t i = 0; i < bytes; i += kWordBytes)
+      *state_of(begin + i) = static_cast<uint8_t>(mask_of_bytes(bytes - i) << 4);
+    return reinterpret_cast<void*>(memory);
+  }
+
+  /// What was there stays known, for reports of later uses; the memory itself goes back to the system.
+  void free(void* block, size_t bytes) override {
+    const std::lock_guard lock(mutex_);
+    const auto begin = reinterpret_cast<uintptr_t>(block);
+    blocks_[begin].live = false;
+    std::memset(state_of(begin), kFreed, (bytes + kWordBytes - 1) / kWordBytes);
+    give_back(begin, begin + bytes);
+    give_back(reinterpret_cast<uintptr_t>(cell_of(begin)),
+              reinterpret_cast<uintptr_t>(cell_of(begin + bytes)));
+  }
+
+  void written(const void* address, size_t bytes) override {
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    if (bytes == 0 || !in_region(begin)) return;
+    const uintptr_t end = begin + bytes;
+    for (uintptr_t word = begin / kWordBytes * kWordBytes; word < end; word += kWordBytes) {
+      uint8_t mask = 0x0F;
+      if (word < begin) mask = static_cast<uint8_t>(mask & 0x0F << (begin - word));
+      if (end - word < kWordBytes) mask &= mask_of_bytes(end - word);
+      *state_of(word) |= mask;
+    }
+  }
+
+  Allocation near(uintptr_t address) {
+    const std::lock_guard lock(mutex_);
+    const auto after = blocks_.upper_bound(address);
+    if (after == blocks_.begin()) return after == blocks_.end() ? Allocation() : after->second;
+    const Allocation& before = std::prev(after)->second;
+    if (after == blocks_.end() || address < before.begin + before.bytes) return before;
+    return address - (before.begin + before.bytes) <= after->second.begin - address ? before : after->second;
+  }
+
+  std::vector<Allocation> live() {
+    const std::lock_guard lock(mutex_);
+    std::vector<Allocation> result;
+    for (const auto& [begin, block] : blocks_)
+      if (block.live) result.push_back(block);
+    return result;
+  }
+
+ private:
+  /// Whole pages inside [begin, end).
+  static void give_back(uintptr_t begin, uintptr_t end) {
+    constexpr uintptr_t kPage = 4096;
+    const uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = end / kPage * kPage;
+    if (first < last) static_cast<void>(madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED));
+  }
+
+  std::mutex mutex_;
+  std::map<uintptr_t, Allocation> blocks_;
+  size_t used_ = kAlignment;
+  uint64_t count_ = 0;
+};
+
+/// Never destroyed: memory may be freed late.
+Watch& watch() {
+  static auto* watch = new Watch;
+  return *watch;
+}
+
+}  // namespace
+
+void watch_device_memory() {
+  reserve(reinterpret_cast<void*>(kRegionBegin), kRegionBytes, "device memory");
+  constexpr size_t kWords = kRegionBytes / kWordBytes;
+  device_shadow.state = static_cast<uint8_t*>(reserve(nullptr, kWords, "the state of device memory"));
+  device_shadow.cells =
+      static_cast<Cell*>(reserve(nullptr, kWords * sizeof(Cell), "what is known of device memory"));
+  simt::watch_memory(&watch());
+}
+
+Allocation allocation_near(uintptr_t address) { return watch().near(address); }
+
+void report_leaks() {
+  for (const Allocation& block : watch().live()) {
+    simt::Report report;
+    report.kind = "leak";
+    report.message = fmt::format("{} bytes of device memory were never freed", block.bytes);
+    report.kernel = "-";
+    report.place.file = block.where.file_name();
+    report.place.line = block.where.line();
+    report.place.function = block.where.function_name();
+    report.allocation = fmt::format("allocation {}", block.number);
+    report.bytes = block.bytes;
+    const auto place = reinterpret_cast<uintptr_t>(block.where.file_name()) + block.where.line();
+    if (Findings::all().is_new("leak", place, 0)) Findings::all().add(std::move(report), place, 0);
+  }
+}
+
+}  // namespace treadle::checker

@@ -1,0 +1,51 @@
+/// Device memory of checked programs: one region of addresses, so that what is known of a word is found by
+/// its address; freed blocks are not given out again while there is other room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <string>
+
+#include "treadle/simt/check/runtime/cells.h"
+
+namespace treadle::checker {
+
+/// Where the region lies: far from where Linux puts programs, heaps and libraries.
+constexpr uintptr_t kRegionBegin = 0x100000000000u;
+constexpr size_t kRegionBytes = size_t{1} << 36;
+
+inline bool in_region(uintptr_t address) { return address - kRegionBegin < kRegionBytes; }
+
+/// For each word of the region, and shared variables' kin for the words of blocks: see cells.h. Memory for
+/// them comes from the system as they are touched.
+struct DeviceShadow {
+  uint8_t* state = nullptr;
+  Cell* cells = nullptr;
+};
+extern DeviceShadow device_shadow;
+
+inline uint8_t* state_of(uintptr_t address) {
+  return device_shadow.state + (address - kRegionBegin) / kWordBytes;
+}
+inline Cell* cell_of(uintptr_t address) {
+  return device_shadow.cells + (address - kRegionBegin) / kWordBytes;
+}
+
+/// A block of device memory near an address: the one that holds it, or else the nearest before or after it.
+struct Allocation {
+  uint64_t number = 0;  ///< in order of allocation, from 1; 0: there is none near
+  uintptr_t begin = 0;
+  size_t bytes = 0;
+  bool live = false;
+  std::source_location where;
+};
+Allocation allocation_near(uintptr_t address);
+
+/// Reserves the region and takes over the device's memory. Ends the process where addresses cannot be had.
+void watch_device_memory();
+
+/// Reports each block that is still live.
+void report_leaks();
+
+}  // namespace treadle::checker

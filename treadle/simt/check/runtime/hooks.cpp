@@ -1,0 +1,166 @@
+// The executor's events, and the start and end of a checked program.
+#include "treadle/simt/hooks.h"
+
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+#include "treadle/core/error.h"
+#include "treadle/simt/block_executor.h"
+#include "treadle/simt/check/runtime/block.h"
+#include "treadle/simt/check/runtime/device_memory.h"
+#include "treadle/simt/check/runtime/findings.h"
+#include "treadle/simt/check/runtime/shared_variables.h"
+
+namespace treadle::checker {
+namespace {
+
+/// Where a program's reports go; empty: they are taken by whoever asks Findings.
+std::string report_file() {
+  const char* name = std::getenv("TREADLE_SIMT_REPORT");
+  return name == nullptr ? "" : name;
+}
+
+void write_reports() {
+  const std::string name = report_file();
+  if (name.empty()) return;
+  std::ofstream(name, std::ios::trunc) << simt::to_json(Findings::all().so_far()) << "\n";
+}
+
+void end_program() {
+  if (report_file().empty()) return;
+  report_leaks();
+  write_reports();
+}
+
+/// Before the program's own static objects, which may ask for device memory.
+__attribute__((constructor(101))) void start_program() {
+  SharedVariables::of_program();
+  prepare_blocks();
+  watch_device_memory();
+  std::atexit(end_program);
+}
+
+Block& block_of_this_thread() {
+  static thread_local std::unique_ptr<Block> block = std::make_unique<Block>();
+  return *block;
+}
+
+std::string name_of(const checked::Schedule& schedule) {
+  switch (schedule.order) {
+    case checked::ScheduleOrder::forward:
+      return "forward";
+    case checked::ScheduleOrder::reverse:
+      return "reverse";
+    case checked::ScheduleOrder::random:
+      return "random";
+  }
+  return "";
+}
+
+uintptr_t address_of(checked::Site site) { return std::bit_cast<uintptr_t>(site); }
+
+}  // namespace
+}  // namespace treadle::checker
+
+namespace treadle::checked::hooks {
+
+using checker::running_block;
+
+void grid_begin(const KernelLaunch& launch, const Schedule& schedule) {
+  checker::begin_epochs();
+  const auto [gx, gy, gz] = launch.grid;
+  const auto [bx, by, bz] = launch.block;
+  checker::Launch described{.kernel = kernel_name(launch.signature),
+                            .grid = {gx, gy, gz},
+                            .block = {bx, by, bz},
+                            .blocks = uint64_t{gx} * gy * gz,
+                            .arguments = launch.arguments,
+                            .argument_bytes = launch.argument_bytes};
+  checker::Findings::all().begin_launch(std::move(described), checker::name_of(schedule), schedule.seed);
+}
+
+void grid_end() {
+  if (checker::Findings::all().has_news()) checker::write_reports();
+}
+
+void block_begin(uint64_t block, unsigned threads, void* dynamic_shared, size_t bytes) {
+  checker::block_of_this_thread().begin(block, threads, dynamic_shared, bytes);
+}
+
+void block_end() {
+  if (running_block != nullptr) running_block->end();
+}
+
+void thread_switch(unsigned thread) {
+  running_block->settle();
+  running_block->switch_to(thread);
+}
+
+void thread_end(unsigned) { running_block->settle(); }
+
+void block_barrier(Site site, unsigned exited) {
+  if (exited > 0) {
+    const std::string message =
+        fmt::format("{} thread(s) of the block have returned without reaching the barrier", exited);
+    mistake({"divergent-barrier", message.c_str(), site, running_block->thread()});
+  }
+  running_block->pass_barrier();
+}
+
+void grid_barrier() { running_block->pass_grid_barrier(); }
+
+void warp_collective(unsigned warp, unsigned mask, unsigned present, bool is_sync, Site site) {
+  const unsigned missing = mask & running_block->lanes_of(warp) & ~present;
+  if (missing != 0) {
+    const std::string message =
+        fmt::format("lanes {:#010x} are named by mask {:#010x} and have returned", missing, mask);
+    mistake({"divergent-collective", message.c_str(), site,
+             warp * 32 + static_cast<unsigned>(std::countr_zero(present))});
+  }
+  if (is_sync) running_block->meet_lanes(warp, present);
+}
+
+void mistake(const Mistake& mistake) {
+  if (running_block != nullptr) running_block->report_mistake(mistake);
+}
+
+void fence(Scope scope, Site) {
+  if (running_block == nullptr) return;
+  running_block->fence(scope);
+  running_block->announce_fence();
+}
+
+void copy_async(void* shared, const void* global, size_t bytes, Site site) {
+  if (running_block == nullptr) return;
+  running_block->begin_copy(reinterpret_cast<uintptr_t>(shared), reinterpret_cast<uintptr_t>(global),
+                            static_cast<unsigned>(bytes), checker::address_of(site));
+}
+
+void copy_async_commit() {
+  if (running_block != nullptr) running_block->commit_copies();
+}
+
+void copy_async_wait(unsigned pending) {
+  if (running_block != nullptr) running_block->wait_for_copies(pending);
+}
+
+AtomicAccess::AtomicAccess(const void* pointer, size_t bytes, Scope scope, Site site) {
+  checker::Block* block = running_block;
+  if (block == nullptr) return;
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  const auto kind = scope == Scope::block    ? checker::AccessKind::atomic_block
+                    : scope == Scope::device ? checker::AccessKind::atomic_device
+                                             : checker::AccessKind::atomic_system;
+  block->exchange_signal(address, kind, true, true, true);
+  block->access_atomically(address, static_cast<unsigned>(bytes), kind, checker::address_of(site));
+  block->set_in_atomic(true);
+}
+
+AtomicAccess::~AtomicAccess() {
+  if (running_block != nullptr) running_block->set_in_atomic(false);
+}
+
+}  // namespace treadle::checked::hooks
