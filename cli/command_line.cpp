@@ -1,6 +1,7 @@
 #include "cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <set>
 
 #include "cli/standard_output.h"
@@ -35,6 +36,7 @@ CLI::Option* add(CLI::App& app, const ProgramOption& option, Value* target) {
 
 void add(CLI::App& app, const ProgramOption& option) {
   const OptionTraits& traits = option.traits;
+  if (traits.behind_dashes) return;
   CLI::Option* added = std::visit([&](auto* target) { return add(app, option, target); }, option.target);
   added->required(traits.required);
   if (traits.check.fault) added->transform(CLI::Validator(traits.check.fault, traits.check.shown));
@@ -46,7 +48,8 @@ void add(CLI::App& app, const ProgramOption& option) {
 std::set<std::string> given_to(const CLI::App& app, const Command& command) {
   std::set<std::string> given;
   for (const ProgramOption& option : command.options)
-    if (app.count(option.on_command_line())) given.insert(option.on_command_line());
+    if (!option.traits.behind_dashes && app.count(option.on_command_line()))
+      given.insert(option.on_command_line());
   return given;
 }
 
@@ -67,6 +70,35 @@ void add(CLI::App& app, const Command& command, Choice& choice) {
   });
 }
 
+/// The option of the command that the words name, or null, which takes what stands behind `--`.
+const ProgramOption* taking_the_rest(const Commands& commands, const std::vector<std::string>& words) {
+  for (const Command& command : commands.all()) {
+    std::string named;
+    for (size_t i = 0; i < words.size() && named.size() < command.info.name.size(); ++i)
+      named += (i == 0 ? "" : " ") + words[i];
+    if (named != command.info.name) continue;
+    for (const ProgramOption& option : command.options)
+      if (option.traits.behind_dashes) return &option;
+  }
+  return nullptr;
+}
+
+/// The words before `--`; those behind it are given to the option that takes them.
+std::vector<std::string> without_rest(const Commands& commands, std::vector<std::string> words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const ProgramOption* option = dashes == words.end() ? nullptr : taking_the_rest(commands, words);
+  if (option == nullptr) return words;
+  *std::get<std::vector<std::string>*>(option->target) = {dashes + 1, words.end()};
+  words.erase(dashes, words.end());
+  return words;
+}
+
+/// Compilers' `-std=c++20` for `--std=c++20`.
+void write_as_ours(std::vector<std::string>& words) {
+  for (std::string& word : words)
+    if (word.starts_with("-std=")) word.insert(0, "-");
+}
+
 int say(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == int(CLI::ExitCodes::Success)) return app.exit(error, std::cout, std::cerr);
   print_error(usage_message(app, error));
@@ -83,7 +115,8 @@ Choice choose(const Commands& commands, int count, char** words) {
   Choice choice;
   for (const Command& command : commands.all()) add(app, command, choice);
   try {
-    auto arguments = arguments_of(app, count, words);
+    auto arguments = without_rest(commands, arguments_of(app, count, words));
+    write_as_ours(arguments);
     app.parse(std::vector(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
     return {{}, say(app, error)};

@@ -31,6 +31,8 @@ struct OptionTraits {
   std::string on_command_line = {};
   OptionCheck check = {};
   bool required = false;
+  /// Takes all words behind `--`, as they are; has no name.
+  bool behind_dashes = false;
   bool default_shown = true;
   std::vector<std::string> excludes = {},
                            needs = {};  ///< options that come before it, as on the command line

@@ -45,6 +45,8 @@ std::string ranges(const std::vector<unsigned>& numbers) {
 
 void BlockExecutor::FreeMemory::operator()(void* memory) const { std::free(memory); }
 
+std::atomic<void* (*)()> own_dynamic_shared = nullptr;
+
 BlockExecutor::BlockExecutor() { simt::prepare_thread(main_); }
 
 BlockExecutor::~BlockExecutor() { give_back_stacks(); }
@@ -67,6 +69,10 @@ void BlockExecutor::begin_grid(const KernelLaunch& launch, Schedule schedule, Gr
   threads_ = launch.block.x * launch.block.y * launch.block.z;
   blockDim = {launch.block.x, launch.block.y, launch.block.z};
   gridDim = {launch.grid.x, launch.grid.y, launch.grid.z};
+  if (void* (*const own)() = own_dynamic_shared; own != nullptr) {
+    dynamic_shared_memory = own();
+    return;
+  }
   if (launch.shared_bytes > shared_capacity_) {
     shared_capacity_ = (launch.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
     shared_memory_.reset(std::aligned_alloc(kSharedAlignment, shared_capacity_));

@@ -2,6 +2,7 @@
 /// others share one.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <string>
@@ -179,6 +180,10 @@ class BlockExecutor {
   size_t shared_capacity_ = 0;
   std::exception_ptr failure_;
 };
+
+/// Gives the calling thread's dynamic shared memory where it is not the executor's to allocate: programs have
+/// an area of their own.
+extern std::atomic<void* (*)()> own_dynamic_shared;
 
 /// The kernel's name out of a launch's signature.
 std::string kernel_name(const char* signature);

@@ -12,6 +12,8 @@
 
 #define TREADLE_SIMT 1
 
+// The driver translates the words of programs itself (driver/translate.h).
+#if !defined(TREADLE_SIMT_PROGRAM)
 #define __global__
 #define __device__
 #define __host__
@@ -19,9 +21,10 @@
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
-#define __align__(n) __attribute__((aligned(n)))
 /// One copy per worker thread, which runs one block at a time; never initialised, as in CUDA.
 #define __shared__ static __thread
+#endif
+#define __align__(n) __attribute__((aligned(n)))
 
 #define TREADLE_PRAGMA(text) _Pragma(#text)
 #define UNROLL(n) TREADLE_PRAGMA(GCC unroll n)

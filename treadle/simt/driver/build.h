@@ -1,0 +1,33 @@
+/// Builds programs of CUDA C++ for the executor.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "treadle/core/error.h"
+
+namespace treadle::simt::driver {
+
+struct BuildOptions {
+  /// .cu is CUDA C++, .cpp and its kin C++ that may call CUDA's host API; objects and archives are linked.
+  std::vector<std::string> sources;
+  std::vector<std::string> definitions, include_folders, libraries,
+      library_folders;       ///< as behind -D -I -l -L
+  std::string standard;      ///< "c++20"; the executor's headers need C++20, so older ones are not kept to
+  std::string optimization;  ///< as behind -O; empty: 3, or 1 where checked
+  std::string compiler;      ///< empty: the environment's CXX, else g++
+  bool debug = false;        ///< with debug information; checked programs always have it
+  bool checked = false;
+  std::string program;  ///< the file that is made
+};
+
+/// What the compiler or the linker has said no to; its messages are on stderr, as they are.
+struct BuildError : Error {
+  using Error::Error;
+};
+
+/// Builds it. Throws BuildError, SourceError for what is not supported (FILE:LINE: …), FileError for files
+/// that are not there.
+void build(const BuildOptions& options);
+
+}  // namespace treadle::simt::driver

@@ -1,0 +1,102 @@
+#include "treadle/simt/driver/process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "treadle/core/error.h"
+
+namespace treadle::simt::driver {
+namespace {
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    bool replaced = false;
+    for (const auto& [name, value] : added) replaced |= text.starts_with(name + "=");
+    if (!replaced) environment.emplace_back(text);
+  }
+  for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+class Redirections {
+ public:
+  Redirections() { posix_spawn_file_actions_init(&actions_); }
+  ~Redirections() { posix_spawn_file_actions_destroy(&actions_); }
+  Redirections(const Redirections&) = delete;
+  Redirections& operator=(const Redirections&) = delete;
+
+  void add(int stream, const std::string& file) {
+    if (!file.empty())
+      posix_spawn_file_actions_addopen(&actions_, stream, file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  }
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+}  // namespace
+
+int run(const Process& process) {
+  std::vector<std::string> words = process.words, environment = environment_with(process.environment);
+  Redirections redirections;
+  redirections.add(STDOUT_FILENO, process.output);
+  redirections.add(STDERR_FILENO, process.messages);
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, words[0].c_str(), redirections.get(), nullptr,
+                                   pointers_to(words).data(), pointers_to(environment).data());
+  require<FileError>(failure == 0, "{} cannot be started: {}", words[0], std::strerror(failure));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code error;
+  std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error) parent = "/tmp";
+  path_ = (parent / "treadle-simt-XXXXXX").string();
+  require<FileError>(mkdtemp(path_.data()) != nullptr, "no temporary folder in {}: {}", parent.string(),
+                     std::strerror(errno));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  require<FileError>(file.good() || file.eof(), "{} cannot be read", path);
+  return std::move(text).str();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  require<FileError>(file.good(), "{} cannot be written", path);
+}
+
+}  // namespace treadle::simt::driver
