@@ -1,0 +1,35 @@
+// Why it is right: the barrier at a round's end lies between the reads of a buffer and its next filling.
+#include <cstdio>
+#include <vector>
+
+constexpr int kThreads = 128;
+
+__global__ void correlate(const float* x, float* y, int tiles) {
+  __shared__ float buffer[2][kThreads];
+  const int t = threadIdx.x;
+  float sum = 0.0f;
+  buffer[0][t] = x[t];
+  __syncthreads();
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int now = tile & 1;
+    if (tile + 1 < tiles) buffer[1 - now][t] = x[(tile + 1) * kThreads + t];
+    sum += buffer[now][t] * buffer[now][(t + 32) % kThreads];
+    __syncthreads();
+  }
+  y[t] = sum;
+}
+
+int main() {
+  const int tiles = 4;
+  std::vector<float> host(tiles * kThreads, 2.0f);
+  float *x, *y;
+  cudaMalloc(&x, host.size() * sizeof(float));
+  cudaMalloc(&y, kThreads * sizeof(float));
+  cudaMemcpy(x, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice);
+  correlate<<<1, kThreads>>>(x, y, tiles);
+  cudaMemcpy(host.data(), y, kThreads * sizeof(float), cudaMemcpyDeviceToHost);
+  std::printf("%g\n", host[0]);
+  cudaFree(x);
+  cudaFree(y);
+  return host[0] == 16.0f ? 0 : 1;
+}
