@@ -138,8 +138,6 @@ class Call:
                 one = Parameter(field.type, field.name, field.default)
                 self.parameters.append(one)
                 self.passed.append(one.passed())
-            elif field.default:
-                raise Unknown(f"{field.type} {field.name}")
             else:
                 raise Unknown(f"{field.type} {field.name}")
         names = [one.name for one in self.parameters]
