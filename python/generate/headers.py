@@ -114,13 +114,18 @@ def fields_of(body):
     return found
 
 
-def structs_in(text):
-    """By name, with the members of their bases first."""
-    found = {}
-    for name, base, body in STRUCT.findall(text):
-        inherited = found[base].fields if base in found else []
-        found[name] = Struct(name, inherited + fields_of(body))
-    return found
+def structs_in(texts):
+    """By name, with the members of their bases first. Without those whose bases none of the texts declares."""
+    declared = {name: (base, body) for text in texts for name, base, body in STRUCT.findall(text)}
+
+    def is_whole(name):
+        return name in declared and (not declared[name][0] or is_whole(declared[name][0]))
+
+    def members(name):
+        base, body = declared[name]
+        return (members(base) if base else []) + fields_of(body)
+
+    return {name: Struct(name, members(name)) for name in declared if is_whole(name)}
 
 
 def constructors_of(name, body):
@@ -167,18 +172,11 @@ def functions_in(text, summaries):
 
 def read(paths):
     """The structs of all headers by name, and the public headers."""
-    structs, headers = {}, []
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(paths)}
-    for _ in range(3):  # bases stand in other headers
-        for text in texts.values():
-            for name, body in re.findall(r"^struct (\w+) : \w+ \{(.*?)^\};", text, re.MULTILINE | re.DOTALL):
-                structs.pop(name, None)
-        for text in texts.values():
-            for name, base, body in STRUCT.findall(text):
-                if not base or base in structs:
-                    structs[name] = Struct(name, (structs[base].fields if base else []) + fields_of(body))
     summaries = summaries_in(texts.values())
-    for path, text in texts.items():
-        if PUBLIC in text or GENERATED in text:
-            headers.append(Header(path, functions_in(text, summaries), layers_in(text, path)))
-    return structs, headers
+    headers = [
+        Header(path, functions_in(text, summaries), layers_in(text, path))
+        for path, text in texts.items()
+        if PUBLIC in text or GENERATED in text
+    ]
+    return structs_in(texts.values()), headers
