@@ -52,6 +52,26 @@ def watch(run):
     return result, max(0.0, later_busy - busy - own_ticks) / max(1, later_total - total)
 
 
+class Turns:
+    """Contenders one after the other, each on an idle machine, and how many of these runs others disturbed."""
+
+    def __init__(self, gate):
+        """gate: the longest wait before each, in seconds."""
+        self.gate, self.runs, self.disturbed = gate, 0, 0
+
+    def run(self, run, name, summary=lambda result: ""):
+        """Calls run and returns its result; the name, and what summary says of the result, are for stderr."""
+        idle = wait_until_idle(self.gate)
+        result, others = watch(run)
+        self.runs += 1
+        self.disturbed += not idle or others >= BUSY_LIMIT
+        print(f"{name}: {summary(result)}others used {others:.0%} of the machine", file=sys.stderr)
+        return result
+
+    def describe(self):
+        return f"runs disturbed by other processes: {self.disturbed} of {self.runs}"
+
+
 def first_match(pattern, path):
     match = re.search(pattern, Path(path).read_text())
     return match.group(1) if match else ""

@@ -39,29 +39,29 @@ def learns_text(arguments):
 
 
 def load_examples(arguments):
-    """Returns (images [N,C,H,W], labels [N]), or (characters [N,T], those that follow each [N,T])."""
+    """Returns (images [N,C,H,W], labels [N], what the model is made with: nothing), or (characters [N,T], those that follow
+    each [N,T], what the model is made with: how many characters there are, and T)."""
     if learns_text(arguments):
-        text = torch.tensor(text_data.load(arguments.data)[1])
-        end = (len(text) - 1) // BLOCK * BLOCK
-        return text[:end].view(-1, BLOCK), text[1 : end + 1].view(-1, BLOCK)
+        characters, training, _ = text_data.load(arguments.data)
+        text, end = torch.tensor(training), (len(training) - 1) // BLOCK * BLOCK
+        return text[:end].view(-1, BLOCK), text[1 : end + 1].view(-1, BLOCK), (len(characters), BLOCK)
     cifar = arguments.data == "cifar-10"
     loaded = cifar_data.load(arguments.data, IMAGES) if cifar else idx_data.load(arguments.data, "train", IMAGES)
     images, labels = map(torch.from_numpy, loaded)
     images, labels = images.float().div_(255), labels.long()
     if arguments.config == "channels_last":
         images = images.contiguous(memory_format=torch.channels_last)
-    return images, labels
+    return images, labels, ()
 
 
-def make_batches(arguments):
+def make_batches(examples, targets, size):
     """Returns a function from the step number to a batch of examples with their targets."""
-    examples, targets = load_examples(arguments)
     order = torch.randperm(len(examples))
-    batches = len(examples) // arguments.batch
+    batches = len(examples) // size
 
     def batch(step):
-        start = step % batches * arguments.batch
-        index = order[start : start + arguments.batch]
+        start = step % batches * size
+        index = order[start : start + size]
         return examples[index], targets[index]
 
     return batch
@@ -72,9 +72,7 @@ def load_weights(model, path):
     stored = load_file(path)
     model.load_state_dict({name: stored[name] for name in model.state_dict()})
 
-
-def make_model(arguments):
-    options = (len(text_data.load(arguments.data)[0]), BLOCK) if learns_text(arguments) else ()
+def make_model(arguments, options):
     model = MODELS[arguments.model](*options)
     if arguments.weights:
         load_weights(model, arguments.weights)
@@ -120,7 +118,8 @@ def measure(arguments):
     torch.manual_seed(1)
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
-    batch, model = make_batches(arguments), make_model(arguments)
+    examples, targets, options = load_examples(arguments)
+    batch, model = make_batches(examples, targets, arguments.batch), make_model(arguments, options)
     train = arguments.mode == "train"
     step = train_step(model, batch, arguments) if train else inference_step(model, batch)
     result = step_timing.report(step_timing.time_steps(step, arguments), arguments)

@@ -23,7 +23,11 @@ class Row:
     met: str = "–"
 
 
-HEADER = ["cell", "Treadle", "reference", "which", "ratio", "range over rounds", "goal", "met"]
+TEXT, FIGURES = "---", "---:"  # what a column holds: figures stand at its right
+COLUMNS = {
+    "cell": TEXT, "Treadle": FIGURES, "reference": FIGURES, "which": TEXT,
+    "ratio": FIGURES, "range over rounds": FIGURES, "goal": FIGURES, "met": TEXT,
+}  # fmt: skip
 MEDIAN, FAST = "images_per_second_median", "images_per_second_p90"
 
 
@@ -144,10 +148,13 @@ def absent_row(cell, reason):
     return Row(cell.name, goal=str(cell.goals[0]), met=reason)
 
 
-def markdown_table(rows):
-    lines = [HEADER, ["---"] + ["---:"] * 2 + ["---"] + ["---:"] * 3 + ["---"]]
-    lines += [list(vars(row).values()) for row in rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def markdown_table(columns, rows):
+    """columns: name -> what it holds; rows: the texts of each."""
+    return "\n".join("| " + " | ".join(line) + " |" for line in [columns, columns.values(), *rows])
+
+
+def table_of(rows):
+    return markdown_table(COLUMNS, [vars(row).values() for row in rows])
 
 
 def write_between_markers(path, name, text):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Trains char_gpt and its twin in PyTorch on the same windows of a text, from the same weights, and compares their losses.
 
-The text is that of text_data.py. The recipe is the preset `text` with AdamW, whose formula both have, ended after some steps; the twin repeats the program's shuffles, its windows, clipping and schedule. Both
-compute in float32 on the CPU. The program's first weights are those of a step with the learning rate 0.
+The text is that of text_data.py. The recipe is the preset `text` with AdamW, whose formula both have, ended after some
+steps; the twin repeats the program's shuffles, its windows, clipping and schedule. Both compute in float32 on the CPU. The
+program's first weights are those of a step with the learning rate 0.
 
 Exit codes: 0 the last losses differ by less than 1 %, 1 they do not, 3 there is no text.
 
@@ -12,6 +13,7 @@ usage: bench/peers/.venv/bin/python bench/peers/text_twin.py [--steps N] [--writ
 import argparse
 import json
 import math
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,13 +22,16 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 
+import report
 import text_data
 from models import MODELS
 from pytorch_twin import load_weights
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM, DOCUMENT = ROOT / "build" / "release" / "treadle", ROOT / "docs" / "accuracy.md"
-BEGIN, END = "<!-- table: text twin -->", "<!-- end of table -->"
+COLUMNS = (
+    "steps", "characters", "Treadle, last 50", "PyTorch, last 50", "differ by", "Treadle, test", "PyTorch, test",
+)  # fmt: skip
 WORD = (1 << 64) - 1
 BLOCK, BATCH, RATE, WARM_UP, DECAY, CLIP = 64, 16, 2e-3, 100, 0.1, 1.0  # the preset's, but for the rate
 LAST, BOUND = 50, 0.01
@@ -120,17 +125,6 @@ def treadle(folder, rate, *words):
     return json.loads(result.stdout.strip().splitlines()[-1])
 
 
-def write(row):
-    head = ["| steps | characters | Treadle, last 50 | PyTorch, last 50 | differ by | Treadle, test | PyTorch, test |", "| ---: " * 7 + "|"]
-    text = DOCUMENT.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    DOCUMENT.write_text(before + "\n".join([BEGIN, *head, row, END]) + rest.partition(END)[2], encoding="utf-8")
-
-
-def mean(values):
-    return sum(values) / len(values)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=300)
@@ -153,15 +147,16 @@ def main():
         ours = treadle(folder, RATE, *seed, "--steps", arguments.steps, "--out", folder / "run")
     theirs = train(model, training, arguments.steps, arguments.seed)
     model.eval()
-    figures = mean(ours["losses"][-LAST:]), mean(theirs[-LAST:])
+    figures = [statistics.fmean(losses[-LAST:]) for losses in (ours["losses"], theirs)]
     differ = abs(figures[0] / figures[1] - 1)
     print(f"first losses {ours['losses'][0]:.6f} and {theirs[0]:.6f}; the largest difference of a step is "
           f"{max(abs(a - b) for a, b in zip(ours['losses'], theirs)):.2g}")
-    row = (f"| {arguments.steps} | {len(training) + len(test):,} | {figures[0]:.4f} | {figures[1]:.4f} | {100 * differ:.3f} % | "
-           f"{ours['test_loss']:.4f} | {test_loss(model, test):.4f} |")
-    print(row)
+    losses = [f"{loss:.4f}" for loss in (*figures, ours["test_loss"], test_loss(model, test))]
+    row = [str(arguments.steps), f"{len(training) + len(test):,}", *losses[:2], f"{100 * differ:.3f} %", *losses[2:]]
+    table = report.markdown_table(dict.fromkeys(COLUMNS, report.FIGURES), [row])
+    print(table)
     if arguments.write:
-        write(row)
+        report.write_between_markers(DOCUMENT, "text twin", table)
     return 0 if differ < BOUND else 1
 
 
