@@ -12,8 +12,12 @@
 from treadle import _core
 from treadle._core import *  # noqa: F403
 from treadle._names import adopt
-from treadle import _tensors
-from treadle._tensors import *  # noqa: F403
+from treadle import _familiar, _indexing, _namespace  # noqa: F401  methods of tensors
+from treadle import _arrays, _creation, _operators, _printing
+from treadle._arrays import *  # noqa: F403
+from treadle._creation import *  # noqa: F403
+from treadle._operators import *  # noqa: F403
+from treadle._printing import *  # noqa: F403
 from treadle._modes import enable_grad, no_grad
 from treadle._compile import compile
 from treadle import autograd, nn, random
@@ -22,8 +26,9 @@ from treadle.random import Generator, manual_seed
 
 __version__ = _core._version
 __all__ = [
-    *adopt(__name__, _core), *_tensors.__all__, "Generator", "array_api", "autograd", "compile", "data", "enable_grad",
-    "from_torch", "load", "lr_scheduler", "manual_seed", "models", "nn", "no_grad", "optim", "random", "save", "to_torch", "train",
+    *adopt(__name__, _core), *_arrays.__all__, *_creation.__all__, *_operators.__all__, *_printing.__all__, "Generator",
+    "array_api", "autograd", "compile", "data", "enable_grad", "from_torch", "load", "lr_scheduler", "manual_seed", "models",
+    "nn", "no_grad", "optim", "random", "save", "to_torch", "train",
 ]
 
 _ON_FIRST_USE = ("array_api", "data", "lr_scheduler", "models", "optim", "train")

@@ -9,6 +9,8 @@ from treadle._types import DTypeLike
 if TYPE_CHECKING:
     import numpy as np
 
+__all__ = ["asarray", "from_dlpack", "from_numpy", "tensor"]
+
 
 def from_numpy(array: "np.ndarray") -> Tensor:
     """A tensor over the array's memory: no copy, writes show in both. The array stays alive as long as the tensor.

@@ -9,6 +9,11 @@ from treadle._core import Tensor
 from treadle._core._random import Generator
 from treadle._types import DTypeLike
 
+__all__ = [
+    "arange", "cat", "chunk", "concat", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid",
+    "ones", "ones_like", "rand", "randn", "split", "stack", "tril", "triu", "unbind", "zeros", "zeros_like",
+]
+
 
 def _shape_of(shape) -> tuple:
     """The extents of f(2, 3) and of f((2, 3))."""

@@ -3,6 +3,11 @@
 from treadle import _arrays, _core, _formula
 from treadle._core import Tensor
 
+__all__ = [
+    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "floor_divide", "remainder",
+]
+
 _NUMBERS = (bool, int, float)
 
 

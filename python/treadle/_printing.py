@@ -5,6 +5,8 @@ import math
 from treadle import _core
 from treadle._core import Tensor
 
+__all__ = ["set_printoptions"]
+
 _options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 100, "sci_mode": None}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from treadle import _core
+from treadle._arrays import tensor
 from treadle._core import Tensor
 from treadle._core._data import ImageDataset
 from treadle.data.augment import text_of
@@ -27,7 +28,7 @@ class TensorDataset(Dataset):
     """Rows of tensors or arrays of the same length: example i is (a[i], b[i], …)."""
 
     def __init__(self, *tensors: Any) -> None:
-        self.tensors = tuple(one if isinstance(one, Tensor) else _core_tensor(one) for one in tensors)
+        self.tensors = tuple(one if isinstance(one, Tensor) else tensor(one) for one in tensors)
         if len({len(one) for one in self.tensors}) != 1:
             shapes = ", ".join(str(one.shape) for one in self.tensors)
             raise _core.ShapeError(f"tensors of shapes {shapes} are not rows of the same examples")
@@ -37,12 +38,6 @@ class TensorDataset(Dataset):
 
     def __getitem__(self, index: int) -> tuple:
         return tuple(one[index] for one in self.tensors)
-
-
-def _core_tensor(values) -> Tensor:
-    from treadle._tensors import tensor
-
-    return tensor(values)
 
 
 def collate(examples: list) -> tuple:
