@@ -1,6 +1,6 @@
 """Functions that the library has no op for: NumPy computes the value over the tensors' memory, ops the gradient."""
 
-from treadle import _core
+from treadle import _arrays, _core
 from treadle._core import Tensor
 from treadle.autograd import Function
 
@@ -12,8 +12,6 @@ def tensors_of(name: str, operands) -> list:
 
 
 def _of_number(name: str, number, device: str) -> Tensor:
-    from treadle import _arrays
-
     if not isinstance(number, (bool, int, float)) and not hasattr(number, "dtype"):
         raise TypeError(f"{name}: a tensor or a number is expected, not {type(number).__name__}")
     return _arrays.tensor(number, device=device)
@@ -41,22 +39,6 @@ def promoted(name: str, a, b) -> tuple:
     return converted(a), converted(b)
 
 
-def _to_numpy(x: Tensor):
-    values = x.detach().to("cpu")
-    return (values.to(_core.float32) if values.dtype == _core.bfloat16 else values).numpy()
-
-
-def of_array(array, device: str = "cpu", dtype=None) -> Tensor:
-    """A tensor over an array of NumPy's that nobody else has, or a copy where it cannot lie over it."""
-    import numpy as np
-
-    array = np.asarray(array)
-    if not array.flags.writeable or not array.flags.aligned or any(step < 0 for step in array.strides):
-        array = array.copy()
-    result = _core.from_array(array).to(device)
-    return result if dtype is None else result.to(dtype)
-
-
 def computed(name: str, compute, operands, gradient, promote: bool = True) -> Tensor:
     """compute(arrays…) as a tensor. Two operands are promoted to one dtype unless `promote` is False; half types are computed in
     float32.
@@ -64,14 +46,16 @@ def computed(name: str, compute, operands, gradient, promote: bool = True) -> Te
     gradient(dy, tensors…) gives a gradient for each operand, in shapes that broadcast to theirs; without one, gradients that
     would be lost raise AutogradError.
     """
+    import numpy as np
+
     tensors = list(promoted(name, *operands)) if promote and len(operands) == 2 else tensors_of(name, operands)
     for x in tensors:
         if x._is_symbolic():
             raise _core.RecordingError(f"{name}: NumPy computes it, so a compiled function cannot have it")
     dtype = tensors[0].dtype
     half = dtype in (_core.bfloat16, _core.float16)
-    arrays = [_to_numpy(x.to(_core.float32) if half and x.dtype == dtype else x) for x in tensors]
-    value = of_array(compute(*arrays), tensors[0].device)
+    arrays = [np.asarray(x.to(_core.float32) if half and x.dtype == dtype else x) for x in tensors]
+    value = _arrays.asarray(compute(*arrays), device=tensors[0].device)
     if half and value.dtype == _core.float32:
         value = value.to(dtype)
     return attached(name, value, tensors, gradient)

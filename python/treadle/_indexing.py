@@ -1,11 +1,11 @@
 """Indexing as NumPy's: what views cannot say, becomes a selection along one axis, which has a gradient."""
 
-import functools
+import math
 import operator
 from collections.abc import Iterator
 from typing import Any
 
-from treadle import _core
+from treadle import _arrays, _core
 from treadle._core import Tensor
 
 
@@ -13,9 +13,7 @@ def _array(entry):
     """An index array as NumPy's, or None where the entry is an int, a slice, None or an ellipsis."""
     import numpy as np
 
-    if isinstance(entry, Tensor):
-        array = entry.detach().to("cpu").numpy()
-    elif isinstance(entry, (bool, np.bool_, list, tuple, np.ndarray)) or (
+    if isinstance(entry, (Tensor, bool, np.bool_, list, tuple, np.ndarray)) or (
         not hasattr(entry, "__index__") and hasattr(entry, "__array__")
     ):
         array = np.asarray(entry)
@@ -100,8 +98,7 @@ def _wrapped(index, axis: int, extent: int):
 def _select(x: Tensor, axis: int, index) -> Tensor:
     import numpy as np
 
-    places = np.ascontiguousarray(index, np.int64)
-    return _core.index_select(x, axis, _core.from_array(places if places.flags.writeable else places.copy()).to(x.device))
+    return _core.index_select(x, axis, _arrays.asarray(np.ascontiguousarray(index, np.int64), device=x.device))
 
 
 def _sliced(x: Tensor, axis: int, entry: slice) -> Tensor:
@@ -128,8 +125,7 @@ def _in_one_axis(x: Tensor, axes: list, indices: list) -> tuple:
     if order != list(range(x.ndim)):
         x = _core.permute(x, order)
     if len(axes) > 1:
-        merged = functools.reduce(operator.mul, extents, 1)
-        x = _core.reshape(x, (*x.shape[:first], merged, *x.shape[first + len(axes) :]))
+        x = _core.reshape(x, (*x.shape[:first], math.prod(extents), *x.shape[first + len(axes) :]))
     return x, first, flat
 
 
@@ -198,8 +194,6 @@ def _is_exact_double(value) -> bool:
 
 def _as_value(value, x: Tensor) -> Tensor:
     """What is assigned, in x's dtype and on its device."""
-    from treadle import _arrays
-
     if not isinstance(value, Tensor):
         value = _arrays.tensor(value)
     return value.to(x)

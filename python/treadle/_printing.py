@@ -46,14 +46,12 @@ def _values(x: Tensor, prefix: str) -> str:
 
     shortened = x.size > _options["threshold"]
     shown = _corners(x, _options["edgeitems"]) if shortened else x
-    shown = shown.to("cpu")
-    array = (shown.to(_core.float32) if shown.dtype == _core.bfloat16 else shown).numpy()
     formatter = None
     if _options["sci_mode"]:
         formatter = {"float_kind": lambda value: f"{value:.{_options['precision']}e}"}
     with np.errstate(all="ignore"):
         return np.array2string(
-            array,
+            np.asarray(shown),
             separator=", ",
             prefix=prefix,
             precision=_options["precision"],

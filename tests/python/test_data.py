@@ -212,6 +212,8 @@ def test_examples_of_one_batch_have_one_shape():
         td.data.collate([np.zeros(2), np.zeros(3)])
     one, two = td.data.collate([(td.tensor([1.0]), 3), (td.tensor([2.0]), 4)])
     assert one.shape == (2, 1) and two.tolist() == [3, 4] and two.dtype == td.int64
+    (half,) = td.data.collate([td.tensor([1.5], dtype=td.bfloat16)] * 2)
+    assert half.tolist() == [[1.5], [1.5]] and half.dtype == td.float32
 
 
 def test_rows_of_tensors():

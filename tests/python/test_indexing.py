@@ -254,6 +254,7 @@ def test_shapes_that_do_not_broadcast_are_named():
         (1.5, "not float"),
         ("a", "not str|integers or bools"),
         ([0.5], "integers or bools"),
+        (td.tensor([0.5], dtype=td.bfloat16), "integers or bools"),
         (np.ones(2, bool), r"mask of shape \(2,\)"),
         (np.ones((3, 3), bool), r"mask of shape \(3, 3\)"),
     ],

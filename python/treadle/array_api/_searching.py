@@ -1,13 +1,9 @@
 """Places of elements, and elements of places."""
 
-from treadle import _core, _formula, _indexing
+from treadle import _core, _indexing
+from treadle._arrays import asarray
 from treadle._core import Tensor
 from treadle.array_api._checks import axes_of, axis_of, require_tensor
-
-
-def _values(x: Tensor):
-    """The elements for NumPy, without a gradient, as what is asked of them are places."""
-    return _formula._to_numpy(x)
 
 
 def _extreme(name: str, x: Tensor, axis, keepdims: bool) -> Tensor:
@@ -16,7 +12,7 @@ def _extreme(name: str, x: Tensor, axis, keepdims: bool) -> Tensor:
     require_tensor(name, x)
     if axis is not None:
         axis = axis_of(name, axis, x.ndim)
-    return _formula.of_array(np.asarray(getattr(np, name)(_values(x), axis=axis, keepdims=keepdims), np.int64), x.device)
+    return asarray(np.asarray(getattr(np, name)(np.asarray(x), axis=axis, keepdims=keepdims), np.int64), device=x.device)
 
 
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
@@ -38,10 +34,12 @@ def count_nonzero(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, ke
 
 def nonzero(x: Tensor, /) -> tuple:
     """The places of all elements that are not 0: for each axis a tensor of int64. Raises ShapeError for rank 0."""
+    import numpy as np
+
     require_tensor("nonzero", x)
     if x.ndim == 0:
         raise _core.ShapeError("nonzero: a tensor of rank 0 has no places")
-    return tuple(_formula.of_array(places, x.device) for places in _values(x).nonzero())
+    return tuple(asarray(places, device=x.device) for places in np.asarray(x).nonzero())
 
 
 def searchsorted(x1: Tensor, x2, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
@@ -49,14 +47,13 @@ def searchsorted(x1: Tensor, x2, /, *, side: str = "left", sorter: Tensor | None
 
     sorter: the places that sort x1. Raises ValueError for another side.
     """
+    import numpy as np
+
     require_tensor("searchsorted", x1)
     if side not in ("left", "right"):
         raise _core.ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
-    wanted = _values(x2) if isinstance(x2, Tensor) else x2
-    places = _values(x1).searchsorted(wanted, side, None if sorter is None else _values(sorter))
-    import numpy as np
-
-    return _formula.of_array(np.asarray(places, np.int64), x1.device)
+    places = np.asarray(x1).searchsorted(np.asarray(x2), side, None if sorter is None else np.asarray(sorter))
+    return asarray(np.asarray(places, np.int64), device=x1.device)
 
 
 def where(condition: Tensor, x1: Tensor | float, x2: Tensor | float, /) -> Tensor:

@@ -3,6 +3,7 @@
 import collections
 
 from treadle import _core, _formula, _indexing
+from treadle._arrays import asarray
 from treadle._core import Tensor
 from treadle.array_api._checks import require_tensor
 
@@ -18,11 +19,11 @@ def unique_all(x: Tensor, /) -> UniqueAllResult:
 
     require_tensor("unique_all", x)
     _, first, inverse, counts = np.unique(
-        _formula._to_numpy(x), return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        np.asarray(x), return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     values = _indexing._select(_core.reshape(x, (-1,)), 0, first)
     places = (np.asarray(part, np.int64) for part in (first, inverse.reshape(x.shape), counts))
-    return UniqueAllResult(values, *(_formula.of_array(part, x.device) for part in places))
+    return UniqueAllResult(values, *(asarray(part, device=x.device) for part in places))
 
 
 def unique_counts(x: Tensor, /) -> UniqueCountsResult:
@@ -47,7 +48,7 @@ def isin(x1: Tensor | float, x2: Tensor | float, /, *, invert: bool = False) -> 
     import numpy as np
 
     x1, x2 = _formula.promoted("isin", x1, x2)
-    return _formula.of_array(np.isin(_formula._to_numpy(x1), _formula._to_numpy(x2), invert=invert), x1.device)
+    return asarray(np.isin(np.asarray(x1), np.asarray(x2), invert=invert), device=x1.device)
 
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]

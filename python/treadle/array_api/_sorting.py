@@ -1,6 +1,6 @@
 """Order."""
 
-from treadle import _formula
+from treadle._arrays import asarray
 from treadle._core import Tensor
 from treadle.array_api._checks import axis_of, require_tensor
 from treadle.array_api._searching import take_along_axis
@@ -12,12 +12,12 @@ def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: b
 
     require_tensor("argsort", x)
     axis = axis_of("argsort", axis, x.ndim)
-    values = _formula._to_numpy(x)
+    values = np.asarray(x)
     if descending:  # of the reversed elements, so that equal ones keep their order
         places = x.shape[axis] - 1 - np.flip(np.flip(values, axis).argsort(axis, kind="stable"), axis)
     else:
         places = values.argsort(axis, kind="stable")
-    return _formula.of_array(np.ascontiguousarray(places, np.int64), x.device)
+    return asarray(np.ascontiguousarray(places, np.int64), device=x.device)
 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:

@@ -4,6 +4,7 @@ import builtins
 import collections
 
 from treadle import _core, _formula
+from treadle._arrays import asarray
 from treadle._core import DType, Tensor
 from treadle.array_api._checks import axes_of, require_floating, require_tensor
 from treadle.array_api._elementwise import abs, sqrt
@@ -25,9 +26,11 @@ def _require_matrices(name: str, x: Tensor, square: bool = False) -> None:
 
 def _parts(name: str, compute, x: Tensor) -> list:
     """Several results of one tensor, without gradients."""
+    import numpy as np
+
     if x.requires_grad and _core.is_grad_enabled():
         raise _core.AutogradError(f"{name} has no gradient: detach() its operand, or use treadle.no_grad()")
-    return [_formula.of_array(part, x.device) for part in compute(_formula._to_numpy(x))]
+    return [asarray(part, device=x.device) for part in compute(np.asarray(x))]
 
 
 def _alone(name: str, compute, x: Tensor) -> Tensor:
@@ -174,13 +177,13 @@ def matrix_rank(x: Tensor, /, *, rtol: Tensor | float | None = None) -> Tensor:
     import numpy as np
 
     _require_matrices("matrix_rank", x)
-    values = _formula._to_numpy(x)
+    values = np.asarray(x)
     singular = np.linalg.svd(values, compute_uv=False)
     if rtol is None:
         rtol = builtins.max(x.shape[-2:]) * np.finfo(values.dtype).eps
-    tolerance = np.asarray(_formula._to_numpy(rtol) if isinstance(rtol, Tensor) else rtol)
+    tolerance = np.asarray(rtol)
     ranks = (singular > singular.max(axis=-1, keepdims=True, initial=0) * tolerance[..., None]).sum(axis=-1)
-    return _formula.of_array(np.asarray(ranks, np.int64), x.device)
+    return asarray(np.asarray(ranks, np.int64), device=x.device)
 
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -197,7 +200,6 @@ def pinv(x: Tensor, /, *, rtol: Tensor | float | None = None) -> Tensor:
 
     _require_matrices("pinv", x)
     tolerance = builtins.max(x.shape[-2:]) * np.finfo(x.dtype.name).eps if rtol is None else rtol
-    tolerance = _formula._to_numpy(tolerance) if isinstance(tolerance, Tensor) else tolerance
     return _alone("pinv", lambda values: np.linalg.pinv(values, rcond=tolerance), x)
 
 
@@ -216,7 +218,7 @@ def slogdet(x: Tensor, /) -> SlogdetResult:
     import numpy as np
 
     _require_matrices("slogdet", x, square=True)
-    sign = _formula.of_array(np.linalg.slogdet(_formula._to_numpy(x))[0], x.device)
+    sign = asarray(np.linalg.slogdet(np.asarray(x))[0], device=x.device)
     logarithm = _formula.computed(
         "slogdet",
         lambda values: np.linalg.slogdet(values)[1],

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from treadle import _core
-from treadle._core import Tensor
+from treadle._arrays import asarray
 from treadle._core._data import ImageDataset
 
 
@@ -19,7 +18,7 @@ def dataset(examples, labels, classes: list[str] | None = None, name: str = "arr
     """
     import numpy as np
 
-    values, numbers = _array(examples), _array(labels)
+    values, numbers = np.asarray(examples), np.asarray(labels)
     if numbers.dtype.kind not in "iu":
         raise TypeError(f"labels are whole numbers, not {numbers.dtype}")
     if values.dtype == np.uint8 and values.ndim == 3:
@@ -30,17 +29,4 @@ def dataset(examples, labels, classes: list[str] | None = None, name: str = "arr
         values = values.astype(np.float32)
     if classes is None:
         classes = [str(number) for number in range(int(numbers.max(initial=-1)) + 1)]
-    return ImageDataset(_tensor(values), _tensor(numbers.astype(np.int32)), list(classes), name)
-
-
-def _array(values):
-    import numpy as np
-
-    return values.detach().to("cpu").numpy() if isinstance(values, Tensor) else np.asarray(values)
-
-
-def _tensor(array) -> Tensor:
-    import numpy as np
-
-    array = np.ascontiguousarray(array)
-    return _core.from_array(array if array.flags.writeable else array.copy())
+    return ImageDataset(asarray(values), asarray(numbers.astype(np.int32)), list(classes), name)

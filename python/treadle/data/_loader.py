@@ -51,10 +51,7 @@ def collate(examples: list) -> tuple:
 def _stack(values) -> Tensor:
     import numpy as np
 
-    first = values[0]
-    if isinstance(first, Tensor):
-        values = [one.detach().to("cpu").numpy() for one in values]
-    if isinstance(first, float):
+    if isinstance(values[0], float):
         return _core.from_array(np.asarray(values, np.float32))
     shapes = {np.shape(one) for one in values}
     if len(shapes) > 1:
