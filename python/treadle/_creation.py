@@ -177,7 +177,8 @@ def meshgrid(*tensors: Tensor, indexing: str = "xy") -> list[Tensor]:
     ]
 
 
-def _axis_of(axis: int, rank: int, name: str) -> int:
+def axis_of(name: str, axis: int, rank: int) -> int:
+    """The axis counted from the beginning. Raises ShapeError (a ValueError) for one that is not there."""
     if not -rank <= axis < rank:
         raise _core.ShapeError(f"{name}: axis {axis} is out of range for rank {rank}")
     return axis % rank
@@ -210,7 +211,7 @@ def stack(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     for x in tensors:
         if x.shape != tensors[0].shape:
             raise _core.ShapeError(f"stack: shapes {tensors[0].shape} and {x.shape}")
-    axis = _axis_of(axis, tensors[0].ndim + 1, "stack")
+    axis = axis_of("stack", axis, tensors[0].ndim + 1)
     return concat([_core.unsqueeze(x, axis) for x in tensors], axis)
 
 
@@ -219,7 +220,7 @@ def split(x: Tensor, sections: int | Sequence[int], axis: int = 0) -> list[Tenso
 
     Raises ValueError unless the extents add up to that of the axis.
     """
-    axis = _axis_of(axis, x.ndim, "split")
+    axis = axis_of("split", axis, x.ndim)
     extent = x.shape[axis]
     if hasattr(sections, "__index__"):
         size = operator.index(sections)
@@ -239,13 +240,13 @@ def chunk(x: Tensor, count: int, axis: int = 0) -> list[Tensor]:
     """x in at most `count` parts of one extent along an axis; the last may be shorter."""
     if count < 1:
         raise _core.ValueError(f"chunk: {count} parts")
-    extent = x.shape[_axis_of(axis, x.ndim, "chunk")]
+    extent = x.shape[axis_of("chunk", axis, x.ndim)]
     return split(x, max(1, -(-extent // count)), axis)
 
 
 def unbind(x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
     """The views of x at each place along an axis, without it."""
-    axis = _axis_of(axis, x.ndim, "unbind")
+    axis = axis_of("unbind", axis, x.ndim)
     return tuple(_core.squeeze(_core.slice(x, axis, i, i + 1), axis) for i in range(x.shape[axis]))
 
 

@@ -2,6 +2,7 @@
 
 from treadle import _core
 from treadle._core import Tensor
+from treadle._creation import axis_of
 
 
 def require_tensor(name: str, x) -> None:
@@ -17,13 +18,6 @@ def require_floating(name: str, x: Tensor) -> None:
         raise _core.DTypeError(f"{name}: a floating dtype is expected, not {x.dtype.name}")
 
 
-def axis_of(name: str, axis: int, rank: int) -> int:
-    """The axis counted from the beginning. Raises ShapeError (a ValueError) for one that is not there."""
-    if not -rank <= axis < rank:
-        raise _core.ShapeError(f"{name}: axis {axis} is out of range for rank {rank}")
-    return axis % rank
-
-
 def axes_of(name: str, axis, rank: int) -> tuple:
     """None as all axes, an int as one, counted from the beginning. Raises ShapeError for one named twice."""
     if axis is None:
@@ -32,8 +26,3 @@ def axes_of(name: str, axis, rank: int) -> tuple:
     if len(set(axes)) != len(axes):
         raise _core.ShapeError(f"{name}: an axis is named twice in {tuple(axis)}")
     return axes
-
-
-def zeros_like(x: Tensor) -> Tensor:
-    """The gradient of what is constant around each place."""
-    return _core.full_like(x, 0)

@@ -4,8 +4,9 @@ import math
 
 from treadle import _core, _formula, _operators
 from treadle._core import Tensor
+from treadle._creation import zeros_like
 from treadle._operators import *  # noqa: F403
-from treadle.array_api._checks import require_floating, require_tensor, zeros_like
+from treadle.array_api._checks import require_floating, require_tensor
 
 
 def _described(function, name: str, text: str):

@@ -1,6 +1,6 @@
 """The same elements in other shapes and orders, repeated, put together and taken apart. All have gradients."""
 
-import functools
+import math
 
 from treadle import _core, _indexing
 from treadle._core import Tensor
@@ -142,7 +142,7 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple:
 def merged(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     """x with these axes merged into one, the last."""
     others = [axis for axis in range(x.ndim) if axis not in axes]
-    extent = functools.reduce(lambda a, b: a * b, (x.shape[axis] for axis in axes), 1)
+    extent = math.prod(x.shape[axis] for axis in axes)
     return _core.reshape(_core.permute(x, [*others, *axes]), (*(x.shape[axis] for axis in others), extent))
 
 

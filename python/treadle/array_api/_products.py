@@ -1,5 +1,7 @@
 """Products of matrices and vectors, by the library's matmul; integers by NumPy, as the library multiplies floats alone."""
 
+import math
+
 from treadle import _core, _formula
 from treadle._core import Tensor
 from treadle.array_api._checks import axis_of, require_tensor
@@ -56,19 +58,10 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes=2) -> Tensor:
     left = [one for one in range(x1.ndim) if one not in first]
     right = [one for one in range(x2.ndim) if one not in second]
     shape = (*(x1.shape[one] for one in left), *(x2.shape[one] for one in right))
-    terms = 1
-    for extent in summed:
-        terms *= extent
-    rows = _core.reshape(_core.permute(x1, (*left, *first)), (_product(x1, left), terms))
-    columns = _core.reshape(_core.permute(x2, (*second, *right)), (terms, _product(x2, right)))
+    terms = math.prod(summed)
+    rows = _core.reshape(_core.permute(x1, (*left, *first)), (math.prod(shape[: len(left)]), terms))
+    columns = _core.reshape(_core.permute(x2, (*second, *right)), (terms, math.prod(shape[len(left) :])))
     return _core.reshape(matmul(rows, columns), shape)
-
-
-def _product(x: Tensor, axes) -> int:
-    result = 1
-    for axis in axes:
-        result *= x.shape[axis]
-    return result
 
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]

@@ -1,5 +1,7 @@
 """Sums, products, means and extremes along axes."""
 
+import math
+
 from treadle import _core, _formula
 from treadle._core import DType, Tensor
 from treadle.array_api._checks import axes_of, axis_of, require_floating, require_tensor
@@ -58,9 +60,7 @@ def var(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, correction: 
     """Σ (x - mean)² / (n - correction) of the n elements along axes; NaN where the divisor is not above 0."""
     require_floating("var", x)
     axes = axes_of("var", axis, x.ndim)
-    count = 1
-    for one in axes:
-        count *= x.shape[one]
+    count = math.prod(x.shape[one] for one in axes)
     centred = x - _core.mean(x, axes, True) if axes else x - x
     squares = _reduced("var", _core.sum, centred * centred, axes, keepdims)
     return squares / (count - correction) if count > correction else squares * float("nan")
