@@ -131,8 +131,7 @@ void bind_dtypes(nb::module_& m) {
       "What operands of two dtypes are computed in.");
   m.def("result_type", result_type_of, nb::arg("operands"),
         "What tensors, dtypes and numbers are computed in together, as in PyTorch: a number counts only "
-        "where its "
-        "category (bool, integer, floating) is higher, and a tensor of rank 0 less than others.");
+        "where its category (bool, integer, floating) is higher, and a tensor of rank 0 less than others.");
 }
 
 }  // namespace treadle::python

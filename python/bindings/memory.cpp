@@ -239,10 +239,8 @@ void def_memory(nb::class_<Tensor>& type) {
            nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
            nb::arg("copy").none() = nb::none(),
            "The memory for other libraries (DLPack 1.x where max_version allows). On cuda the tensor's own "
-           "work is "
-           "waited for, whatever the stream. Raises BufferError where a gradient is required, for another "
-           "device "
-           "than the own or the cpu, and where a copy is needed that copy=False forbids.")
+           "work is waited for, whatever the stream. Raises BufferError where a gradient is required, for "
+           "another device than the own or the cpu, and where a copy is needed that copy=False forbids.")
       .def("__dlpack_device__", dlpack_device, "DLPack's kind of the device, and its number.")
       .def_prop_ro(
           "__cuda_array_interface__", cuda_array_interface,

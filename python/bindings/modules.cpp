@@ -248,8 +248,7 @@ void bind_modules(nb::module_& m) {
            "Parameters, then buffers, by name. The tensors share the module's memory.")
       .def("load_state_dict", load, nb::arg("state"),
            "Copies values of the same names and shapes. Raises ShapeError naming both shapes, ValueError for "
-           "names that are "
-           "missing or too many; then nothing was changed.")
+           "names that are missing or too many; then nothing was changed.")
       .def("parameter_count", &Module::parameter_count, "How many numbers are trained.")
       .def(
           "train",

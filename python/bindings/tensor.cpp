@@ -242,8 +242,7 @@ void def_methods(nb::class_<Tensor>& type) {
       .def("to", moved, nb::arg("where"), nb::kw_only(), nb::arg("dtype").none() = nb::none(),
            nb::arg("device").none() = nb::none(), nb::arg("copy") = false,
            "On another device, of another dtype, or both: to(\"cuda\"), to(td.float16), to(other). Itself "
-           "where it "
-           "is so already, unless `copy` asks for a copy.")
+           "where it is so already, unless `copy` asks for a copy.")
       .def(
           "detach", [](const Tensor& x) { return x.detach(); }, "The same elements, cut off from the graph.")
       .def(

@@ -92,21 +92,19 @@ void bind_autograd(nb::module_& m) {
   bind_scope<NoGrad>(m, "NoGrad", "While one is entered, ops of this thread leave nothing for gradients.");
   bind_scope<EnableGrad>(m, "EnableGrad", "While one is entered, ops of this thread are differentiated.");
   m.def("is_grad_enabled", gradient_mode, "Whether ops of this thread are differentiated.");
-  m.def(
-      "grad", gradients, nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs").none() = nb::none(),
-      nb::arg("create_graph") = false, nb::arg("retain_graph") = false, nb::arg("allow_unused") = false,
-      "The gradients of the outputs with respect to the inputs, as a list; no tensor's grad changes.\n\n"
-      "Parameters:\n"
-      "    outputs: of one element each, unless grad_outputs says what flows into each\n"
-      "    inputs: tensors that the outputs were computed from, leaves or not\n"
-      "    grad_outputs: gradients of the outputs, of their shapes and dtypes; ones where it is None\n"
-      "    create_graph: whether the gradients can be differentiated again\n"
-      "    retain_graph: whether the graph can be gone through again; it can where create_graph is set\n"
-      "    allow_unused: whether an input that no output depends on has None, instead of being refused\n\n"
-      "Raises AutogradError for an output or input that requires no gradient, for an input that is not used, "
-      "for a graph that was freed; ShapeError, DTypeError and DeviceError for a gradient that does not fit "
-      "its "
-      "output.");
+  m.def("grad", gradients, nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs").none() = nb::none(),
+        nb::arg("create_graph") = false, nb::arg("retain_graph") = false, nb::arg("allow_unused") = false,
+        "The gradients of the outputs with respect to the inputs, as a list; no tensor's grad changes.\n\n"
+        "Parameters:\n"
+        "    outputs: of one element each, unless grad_outputs says what flows into each\n"
+        "    inputs: tensors that the outputs were computed from, leaves or not\n"
+        "    grad_outputs: gradients of the outputs, of their shapes and dtypes; ones where it is None\n"
+        "    create_graph: whether the gradients can be differentiated again\n"
+        "    retain_graph: whether the graph can be gone through again; it can where create_graph is set\n"
+        "    allow_unused: whether an input that no output depends on has None, instead of being refused\n\n"
+        "Raises AutogradError for an output or input that requires no gradient, for an input that is not "
+        "used, for a graph that was freed; ShapeError, DTypeError and DeviceError for a gradient that does "
+        "not fit its output.");
 }
 
 }  // namespace treadle::python

@@ -110,8 +110,7 @@ void bind_run_folder(nb::module_& m) {
       .def(
           "close", [](nb::handle self) { nb::inst_destruct(self); },
           "Lets other processes have the folder; the object is of no use afterwards. A folder that was made "
-          "here "
-          "and has nothing in it is removed.")
+          "here and has nothing in it is removed.")
       .def("set_config", &F::set_config, nb::arg("toml"), "The text of config.toml.");
 }
 

@@ -176,9 +176,8 @@ void bind_known(nb::module_& m) {
       nb::arg("name"), nb::arg("folder").none() = nb::none(), nb::arg("mirrors") = std::vector<std::string>(),
       nb::arg("patience") = DownloadOptions().patience,
       "Gets what is missing of a data set from the first mirror that has it, and checks it. A later call "
-      "goes "
-      "on where this one was interrupted. Raises DatasetAbsent where no mirror gives a file, ValueError for "
-      "a name that is unknown, FileError.");
+      "goes on where this one was interrupted. Raises DatasetAbsent where no mirror gives a file, ValueError "
+      "for a name that is unknown, FileError.");
 }
 
 nb::list augmentation_kinds() {

@@ -14,11 +14,8 @@ namespace treadle::python {
 namespace {
 
 nb::dict description(const ModelInfo& info) {
-  nb::dict found, recipes, accuracies;
-  for (const Preset& preset : info.presets) {
-    recipes[preset.name.c_str()] = nb::cast(preset.options);
-    if (preset.accuracy > 0) accuracies[preset.name.c_str()] = preset.accuracy;
-  }
+  nb::dict found, recipes;
+  for (const Preset& preset : info.presets) recipes[preset.name.c_str()] = nb::cast(preset.options);
   found["name"] = info.name;
   found["description"] = info.description;
   found["input"] = nb::cast(info.input);
@@ -27,7 +24,6 @@ nb::dict description(const ModelInfo& info) {
   found["task"] = info.task;
   found["options"] = info.options ? described_options(*info.options) : nb::list();
   found["recipes"] = recipes;
-  found["accuracies"] = accuracies;
   return found;
 }
 

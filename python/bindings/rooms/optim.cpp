@@ -89,8 +89,7 @@ void bind_clipping(nb::module_& m) {
       },
       nb::arg("parameters"), nb::arg("clip_value"),
       "Brings each element of the gradients into [-clip_value, clip_value]. Raises ValueError for a bound "
-      "that "
-      "is negative or NaN.");
+      "that is negative or NaN.");
 }
 
 void bind_scaler(nb::module_& m) {
@@ -109,8 +108,7 @@ void bind_scaler(nb::module_& m) {
           nb::arg("initial") = o.initial, nb::arg("growth") = o.growth, nb::arg("backoff") = o.backoff,
           nb::arg("interval") = o.interval, nb::arg("device") = kCpu,
           "initial: the first factor; growth: of the factor after `interval` good steps in a row; backoff: "
-          "of "
-          "the factor after a step that was left out.")
+          "of the factor after a step that was left out.")
       .def("scale", &S::scale, nb::arg("loss"), nb::call_guard<nb::gil_scoped_release>(), "loss · factor.")
       .def("unscale", &S::unscale, nb::arg("optimizer"), nb::call_guard<nb::gil_scoped_release>(),
            "Divides the gradients by the factor, where they are looked at before the step, as clipping does.")
@@ -146,8 +144,7 @@ void bind_average(nb::module_& m) {
           },
           nb::arg("proceeds").none() = nb::none(),
           "Once after each step of the optimizer. Where `proceeds`, a bool of rank 0, is given and false, "
-          "the "
-          "average stays.")
+          "the average stays.")
       .def("swap", &W::swap, nb::call_guard<nb::gil_scoped_release>(),
            "Exchanges the average and the model's weights: to evaluate it, and again to train on.")
       .def(
