@@ -8,25 +8,29 @@ from treadle import _core
 
 TYPE_CHECKING = False  # as of typing, whose import takes time
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     S = TypeVar("S", bound="_Scope")
 
 
 class _Scope(contextlib.ContextDecorator):
-    """A scope of the library that may be entered again while it is entered."""
+    """A scope of the library, which may be entered again while it is entered."""
 
     _kind: type
 
     def __init__(self) -> None:
-        self._entered: list[Any] = []
+        self._scope = self._kind()
+
+    def _recreate_cm(self: S) -> S:
+        """As a decorator: for each call a scope of its own, as calls may be on several threads."""
+        return type(self)()
 
     def __enter__(self: S) -> S:
-        self._entered.append(self._kind().__enter__())
+        self._scope.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._entered.pop().__exit__(*error)
+        self._scope.__exit__(*error)
 
 
 class no_grad(_Scope):

@@ -4,6 +4,7 @@ import importlib
 import pathlib
 import pkgutil
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -89,6 +90,26 @@ def test_modes_are_entered_within_each_other():
             with td.EnableGrad():
                 assert td.is_grad_enabled()
     assert td.nn.functional.mse_loss(td.tensor([1.0]), td.tensor([3.0])).item() == 4
+
+
+def test_a_mode_as_a_decorator_is_of_each_call():
+    """Two threads are in one decorated function, and the first to enter is the first to leave."""
+    entered, left = threading.Event(), threading.Event()
+
+    @td.no_grad()
+    def call(function):
+        assert not td.is_grad_enabled()
+        function()
+
+    def on_another_thread():
+        with td.no_grad():
+            call(lambda: entered.set() or left.wait(10))
+
+    thread = threading.Thread(target=on_another_thread)
+    call(lambda: thread.start() or entered.wait(10))
+    assert entered.is_set() and td.is_grad_enabled()
+    left.set()
+    thread.join()
 
 
 def test_functions_of_ones_own_get_a_context():
