@@ -21,7 +21,7 @@ from typing import Any
 from treadle import _core
 from treadle._core import Tensor
 from treadle._core._optim import LossScaler, WeightAverage, clip_grad_norm_, clip_grad_value_
-from treadle._options import documented, initializer
+from treadle._options import NAMES, documented, initializer
 
 # Other spellings that PyTorch has for options of the library.
 _SPELLINGS = {
@@ -31,7 +31,7 @@ _SPELLINGS = {
     "ns_steps": ("iterations",),
     "adjust_lr_fn": ("scale",),
 }
-_NAMES = {"eps": "epsilon"}
+_OWN_NAMES = {theirs: own for own, theirs in NAMES.items()}
 
 
 class ParameterGroup(dict):
@@ -88,7 +88,7 @@ class Optimizer(_core._optim.Optimizer):
 
     def _options_in(self, group: dict) -> dict:
         known = {name for name, _, _ in self._option_list}
-        own = {_NAMES.get(name, name): value for name, value in group.items() if name not in ("params", "lr")}
+        own = {_OWN_NAMES.get(name, name): value for name, value in group.items() if name not in ("params", "lr")}
         return {name: own[name] for name in own if name in known} | self._respelled(
             {name: own[name] for name in own if name not in known}
         )
@@ -215,8 +215,6 @@ class _Averaged:
 
     def __exit__(self, *error):
         self._average.swap()
-
-
 
 
 def _applied(self: WeightAverage) -> AbstractContextManager:

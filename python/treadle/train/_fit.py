@@ -20,7 +20,7 @@ from treadle.data.augment import text_of
 from treadle.random import manual_seed
 from treadle.train._parts import Parts, device_of, examples_of, parts_of
 from treadle.train._progress import Progress
-from treadle.train._settings import Settings
+from treadle.train._settings import Settings, keyword
 
 
 def fit(
@@ -218,9 +218,7 @@ class _Run:
 
     def _schedule(self) -> lr_scheduler.Rates:
         s = self.settings
-        schedule = s.schedule
-        if schedule is None:
-            schedule = "cosine" if isinstance(s.optimizer, str) else "constant"
+        schedule = s.schedule_or_default
         if isinstance(schedule, str):
             schedule = lr_scheduler.make(schedule)
         in_epoch = math.ceil(len(self.parts.train) / (s.batch_size * s.accumulate))
@@ -248,7 +246,7 @@ class _Run:
 
     def _config(self, training: dict[str, str]) -> str:
         lines = {"model": models.about(self.model).model} | {
-            name[2:].replace("-", "_"): text for name, text in training.items() if name.startswith("--")
+            keyword(name): text for name, text in training.items() if name.startswith("--")
         }
         lines["learning_rate"] = lines.pop("lr")
         return "".join(f"{name} = {_toml(text)}\n" for name, text in sorted(lines.items()))

@@ -44,9 +44,14 @@ class Settings:
             raise AttributeError(name)
         return next((source[name] for source in self._sources if name in source), None)
 
+    @property
+    def schedule_or_default(self) -> LRScheduler | str:
+        """An optimizer that is given as an object keeps its rate."""
+        return self.schedule or ("cosine" if isinstance(self.optimizer, str) else "constant")
+
     def _of_run(self, saved: dict[str, str], keywords: dict) -> dict:
         """What a run had. Raises ValueError where something was given that a run cannot change."""
-        texts = {_keyword(name): text for name, text in saved.items() if name.startswith("--") and text not in ("", "auto")}
+        texts = {keyword(name): text for name, text in saved.items() if name.startswith("--") and text not in ("", "auto")}
         had = models._recipe_of({name: text for name, text in texts.items() if name != "test" or text == "last"})
         if "validation" in had:
             had["validation"] = float(had["validation"])
@@ -59,7 +64,7 @@ class Settings:
     def remembered(self, data: str, device: str) -> dict[str, str]:
         """The settings as checkpoints keep them: those that are texts and numbers."""
         kept = {"data": data, "device": device, "engine": "any", "variant": "", "threads": "0", "deterministic": "false"}
-        schedule = self.schedule or ("cosine" if isinstance(self.optimizer, str) else "constant")
+        schedule = self.schedule_or_default
         values = {name: getattr(self, name) for source in self._sources for name in source}
         for name, value in {**values, "schedule": schedule}.items():
             text = _text(value)
@@ -75,7 +80,8 @@ def _option(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _keyword(option: str) -> str:
+def keyword(option: str) -> str:
+    """--batch-size → batch_size."""
     return option[2:].replace("-", "_")
 
 
