@@ -11,7 +11,7 @@
 namespace treadle::cli {
 
 /// Exit codes of the program.
-enum ExitCode { kSuccess = 0, kFailed = 1, kUsage = 2, kAbsent = 3, kInterrupted = 130 };
+enum ExitCode { kSuccess = 0, kFailed = 1, kUsage = 2, kAbsent = 3, kReports = 4, kInterrupted = 130 };
 
 /// Whether the user gave an option, by its name on the command line.
 using IsGiven = std::function<bool(const std::string& option)>;

@@ -21,7 +21,7 @@ struct ProgramRun {
     using O = ProgramRun;
     field("schedule", &O::schedule, "Order of blocks and threads",
           {.check = one_of({"forward", "reverse", "random"})});
-    field("seed", &O::seed, "Of the random schedule, which it chooses");
+    field("seed", &O::seed, "Of the random schedule, which it chooses", {.check = seed_number()});
     field("workers", &O::workers, "Threads that run blocks; 0: one for each core",
           {.check = whole_number(0)});
     field("arguments", &O::arguments, "Arguments of the program, behind --", {.behind_dashes = true});
@@ -30,6 +30,12 @@ struct ProgramRun {
   /// "forward", "reverse" or "random:SEED"
   std::string schedule_text(bool seed_given) const {
     return schedule == "random" || seed_given ? "random:" + std::to_string(seed) : schedule;
+  }
+
+  /// "--schedule random --seed 7": what gives the same order again.
+  std::string schedule_words(bool seed_given) const {
+    const bool random = schedule == "random" || seed_given;
+    return random ? "--schedule random --seed " + std::to_string(seed) : "--schedule " + schedule;
   }
 
   simt::driver::Process process(const std::string& program, bool seed_given) const {

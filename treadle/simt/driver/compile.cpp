@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "treadle/simt/driver/process.h"
+#include "treadle/simt/driver/red_zones.h"
 #include "treadle/simt/driver/translate.h"
 
 namespace treadle::simt::driver {
@@ -26,8 +27,8 @@ std::string standard_of(const BuildOptions& options) {
 /// What decides how the source is read.
 Words language_words(const BuildOptions& options, bool cuda) {
   Words words{"-std=" + standard_of(options)};
-  if (cuda) words.push_back("-DTREADLE_SIMT_PROGRAM");
-  if (options.checked) words.push_back("-DTREADLE_SIMT_CHECK");
+  if (cuda) words.emplace_back("-DTREADLE_SIMT_PROGRAM");
+  if (options.checked) words.emplace_back("-DTREADLE_SIMT_CHECK");
   return words;
 }
 
@@ -53,7 +54,7 @@ Words code_words(const BuildOptions& options) {
     append(words, {"-g", "-gdwarf-4", "-fsanitize=thread,bounds", "--param=tsan-distinguish-volatile=1",
                    "--param=tsan-instrument-func-entry-exit=0"});
   else if (options.debug)
-    words.push_back("-g");
+    words.emplace_back("-g");
   return words;
 }
 
@@ -73,7 +74,7 @@ Words compiler_words(const BuildOptions& options) {
   Words words{!options.compiler.empty()                  ? options.compiler
               : variable != nullptr && *variable != '\0' ? variable
                                                          : "g++"};
-  if (isatty(STDERR_FILENO)) words.push_back("-fdiagnostics-color=always");
+  if (isatty(STDERR_FILENO)) words.emplace_back("-fdiagnostics-color=always");
   return words;
 }
 
@@ -104,10 +105,16 @@ CompilationResult compile(const BuildOptions& options, const Home& home, const C
   write_file(translated, translate(read_file(preprocessed), options.checked ? "checked" : "simt"));
   Words compiling = language_words(options, true);
   append(compiling, code_words(options));
-  append(compiling, {"-c", "-x", "c++-cpp-output", translated, "-o", compilation.object});
+  const std::string assembly = compilation.folder_stem + ".s";
+  append(compiling, {options.checked ? "-S" : "-c", "-x", "c++-cpp-output", translated, "-o"});
+  compiling.push_back(options.checked ? assembly : compilation.object);
   CompilationResult second = run_with(compiling, "");
   second.messages = first.messages + second.messages;
-  return second;
+  if (second.failed || !options.checked) return second;
+
+  write_file(assembly, with_red_zones(read_file(assembly)));
+  const CompilationResult third = run_with({"-c", assembly, "-o", compilation.object}, "");
+  return {second.messages + third.messages, third.failed};
 }
 
 }  // namespace treadle::simt::driver

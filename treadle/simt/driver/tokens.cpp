@@ -97,7 +97,8 @@ class Tokenizer {
   TokenKind take_raw_string() {
     const size_t open = text_.find('(', at_);
     if (open == std::string_view::npos) return take_quoted('"', TokenKind::string);
-    const std::string end = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
+    std::string end = ")";
+    end.append(text_.substr(at_ + 1, open - at_ - 1)).append("\"");
     const size_t close = text_.find(end, open);
     at_ = close == std::string_view::npos ? text_.size() : close + end.size();
     return TokenKind::string;
