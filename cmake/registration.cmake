@@ -68,12 +68,12 @@ macro(append_calls type namespace)
   endforeach()
 endmacro()
 
-# append_kernels(TARGET SOURCE_FOLDER): those of all .cu files in the namespace of TARGET, and TARGET's device.
-macro(append_kernels target source_folder)
+# append_kernels(TARGET DEVICE SOURCE_FOLDER): those of all .cu files in the namespace of TARGET, and DEVICE.
+macro(append_kernels target device source_folder)
   ops_in(kernels ${source_folder}/ops cu)
   append_calls(Registry ${target} ${kernels} ${generated_kernels})
-  string(APPEND declarations "namespace ${target} { void register_device(); }\n")
-  string(APPEND calls "    ${target}::register_device();\n")
+  string(APPEND declarations "namespace ${device} { void register_device(); }\n")
+  string(APPEND calls "    ${device}::register_device();\n")
 endmacro()
 
 # rules_in(RESULT SOURCE_FOLDER): the rules of optimizers: the folders of optim/.
@@ -100,7 +100,7 @@ endmacro()
 
 # write_plugin_registration(FILE TARGET SOURCE_FOLDER): what libtreadle-TARGET.so brings, from the folder of that name.
 function(write_plugin_registration file target source_folder)
-  append_kernels(${target} ${source_folder})
+  append_kernels(${target} ${target} ${source_folder})
   append_engines(${source_folder}/${target})
   file(CONFIGURE OUTPUT ${file} CONTENT [[// Generated from the source folders.
 #include "treadle/graph/registry.h"
@@ -117,7 +117,8 @@ void register_everything(Registry& registry) {
 ]] @ONLY)
 endfunction()
 
-function(write_registration file source_folder)
+# write_registration(FILE SOURCE_FOLDER TARGET): the library's, with the kernels of namespace TARGET on the device simt.
+function(write_registration file source_folder target)
   rules_in(rules ${source_folder})  # first: ops are made of them
   foreach(rule ${rules})
     string(APPEND declarations "namespace rules { void register_${rule}(); }\n")
@@ -125,7 +126,7 @@ function(write_registration file source_folder)
   endforeach()
   ops_in(ops ${source_folder}/ops cpp)
   append_calls(Registry ops ${ops} ${generated_ops} ${generated_variants})
-  append_kernels(simt ${source_folder})
+  append_kernels(${target} simt ${source_folder})
   append_engines(${source_folder}/engines)
   string(APPEND declarations "namespace cpu { void limit_dispatch(); }\n")
   string(APPEND calls "    cpu::limit_dispatch();\n")
