@@ -15,9 +15,10 @@ namespace treadle::contract {
 /// Counts checks and keeps the messages of those that failed.
 class Tally {
  public:
-  /// `once`: calls are not repeated to compare their results.
-  explicit Tally(bool once = false) : once_(once) {}
+  /// `once`: calls are not repeated to compare their results. `forward_only`: nothing else is checked.
+  explicit Tally(bool once = false, bool forward_only = false) : once_(once), forward_only_(forward_only) {}
   bool once() const { return once_; }
+  bool forward_only() const { return forward_only_; }
   void passed(const std::string& kind, Device device) { ++counts_[{kind, to_string(device)}]; }
   void failed(const std::string& message);
   bool ok() const { return failures_ == 0; }
@@ -29,7 +30,7 @@ class Tally {
   const std::map<std::string, int>& variants() const { return variants_; }
 
  private:
-  bool once_;
+  bool once_, forward_only_;
   std::map<std::pair<std::string, std::string>, int64_t> counts_;
   std::map<std::string, int> variants_;
   int failures_ = 0;

@@ -1,9 +1,10 @@
 /// Runs the op contract over every op × variant × device × dtype × case and prints what was checked.
 ///
-///     treadle_contract_test [--op NAME]… [--device cpu|simt|cuda]… [--once] [--list]
+///     treadle_contract_test [--op NAME]… [--device cpu|simt|cuda]… [--once] [--forward] [--list]
 ///
 /// With --once each call runs as often as it takes to reach its code, which is what sanitizers look at: no
-/// second run that must give the same bits, two numbers of threads instead of six.
+/// second run that must give the same bits, two numbers of threads instead of six. With --forward only the
+/// calls themselves run, which reaches every kernel: gradients are ops, too.
 /// Exit code 0 when all checks passed, 1 when one failed, 2 for wrong usage.
 #include <fmt/core.h>
 
@@ -41,7 +42,7 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> ops, devices;
-  bool list = false, once = false;
+  bool list = false, once = false, forward = false;
 };
 
 bool parse(int count, char** words, Arguments& arguments) {
@@ -51,6 +52,8 @@ bool parse(int count, char** words, Arguments& arguments) {
       arguments.list = true;
     else if (!std::strcmp(words[i], "--once"))
       arguments.once = true;
+    else if (!std::strcmp(words[i], "--forward"))
+      arguments.forward = true;
     else if (!std::strcmp(words[i], "--op") && has_value)
       arguments.ops.push_back(words[++i]);
     else if (!std::strcmp(words[i], "--device") && has_value)
@@ -86,6 +89,7 @@ bool wanted_device(const std::vector<Device>& devices, Device device) {
 void check_trial(const Trial& trial, const std::vector<Device>& devices, Tally& tally) {
   for (Device device : devices) {
     check_forward(trial, device, tally);
+    if (tally.forward_only()) continue;
     check_compiled(trial, device, tally);
     check_mistakes(trial, device, tally);
     if (trial.op.gradient && is_floating(trial.dtype)) check_gradient(trial, device, tally);
@@ -96,8 +100,10 @@ void check_trial(const Trial& trial, const std::vector<Device>& devices, Tally& 
 void check_derived(const Trial& trial, const std::vector<Device>& devices, Tally& tally) {
   for (Device device : devices) {
     check_forward(trial, device, tally);
-    if (trial.op.gradient && is_floating(trial.dtype)) check_gradient(trial, device, tally);
+    if (trial.op.gradient && is_floating(trial.dtype) && !tally.forward_only())
+      check_gradient(trial, device, tally);
   }
+  if (tally.forward_only()) return;
   check_compiled(trial, devices.front(), tally);
 }
 
@@ -105,7 +111,7 @@ void check_derived(const Trial& trial, const std::vector<Device>& devices, Tally
 /// where the op takes it: fast variants are of that.
 void check_case(const Op& op, const TestCase& test_case, const std::vector<Device>& devices, Tally& tally,
                 std::vector<Trial>& trials) {
-  if (op.gradient && op.dtypes.contains(DType::f64)) {
+  if (op.gradient && op.dtypes.contains(DType::f64) && !tally.forward_only()) {
     check_finite_differences(op, test_case, tally);
     check_second_derivatives(op, test_case, tally);
   }
@@ -169,7 +175,7 @@ int run(const Arguments& arguments) {
   auto start = std::chrono::steady_clock::now();
   std::vector<std::string> skipped;
   auto devices = present_devices(arguments, skipped);
-  Tally tally(arguments.once);
+  Tally tally(arguments.once, arguments.forward);
   int ops = 0;
   for (const Op* op : registry().ops()) {
     if (!wanted(arguments.ops, op->name)) continue;
@@ -201,7 +207,8 @@ int run(const Arguments& arguments) {
 int main(int count, char** words) {
   treadle::contract::Arguments arguments;
   if (!treadle::contract::parse(count, words, arguments)) {
-    fmt::print(stderr, "usage: {} [--op NAME]... [--device cpu|simt|cuda]... [--once] [--list]\n", words[0]);
+    fmt::print(stderr, "usage: {} [--op NAME]... [--device cpu|simt|cuda]... [--once] [--forward] [--list]\n",
+               words[0]);
     return 2;
   }
   return treadle::contract::run(arguments);

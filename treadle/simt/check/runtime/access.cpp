@@ -1,7 +1,9 @@
 // Every load and store of a kernel: what the compiler calls for -fsanitize=thread, undefined-behaviour checks
 // of indices and alignment, and what is checked of each access.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "treadle/core/error.h"
 #include "treadle/simt/check/runtime/block.h"
@@ -68,11 +70,45 @@ void Block::check_lanes(const Cell& cell, const Record& now, uintptr_t address, 
   }
 }
 
+/// Blocks that run at once share what is known of device memory; a lock serves many words.
+std::atomic<bool> blocks_run_at_once = false;
+
+namespace {
+
+class WordLock {
+ public:
+  explicit WordLock(uintptr_t address) {
+    if (!blocks_run_at_once.load(std::memory_order_relaxed)) return;
+    flag_ = &flags()[address / 64 % kLocks].flag;
+    while (flag_->exchange(true, std::memory_order_acquire))
+      while (flag_->load(std::memory_order_relaxed)) std::this_thread::yield();
+  }
+  ~WordLock() {
+    if (flag_ != nullptr) flag_->store(false, std::memory_order_release);
+  }
+  WordLock(const WordLock&) = delete;
+  WordLock& operator=(const WordLock&) = delete;
+
+ private:
+  static constexpr size_t kLocks = 4096;
+  struct alignas(64) Flag {
+    std::atomic<bool> flag{false};
+  };
+  static Flag* flags() {
+    static constinit Flag flags[kLocks];
+    return flags;
+  }
+  std::atomic<bool>* flag_ = nullptr;
+};
+
+}  // namespace
+
 /// Bytes of a word that are accessible and, for reads, initialised. `safe_epoch`: what was before it is
 /// ordered.
 template <bool kWrite>
 inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_t safe_epoch, AccessKind kind,
                                uint32_t pc, uintptr_t address, unsigned bytes) {
+  const WordLock lock(address);
   const Record& write = cell.write;
   if (write.epoch >= safe_epoch && (write.mask & mask) != 0) [[unlikely]] {
     const bool by_me =
@@ -162,8 +198,7 @@ bool Block::is_uninitialised(uintptr_t address, unsigned bytes) const {
 template <bool kWrite>
 [[gnu::noinline]] void Block::access_elsewhere(uintptr_t address, unsigned bytes, AccessKind, uintptr_t pc) {
   if (in_program(address)) return;
-  const auto arguments = reinterpret_cast<uintptr_t>(current_launch().arguments);
-  if (address - arguments < current_launch().argument_bytes) return;
+  if (address - arguments_begin_ < arguments_bytes_) return;
   report_simple("host-pointer",
                 fmt::format("{} of {} bytes at {:#x}, which is no device memory", kWrite ? "write" : "read",
                             bytes, address),
@@ -184,20 +219,26 @@ inline bool Block::access_quickly(uintptr_t address, uintptr_t pc) {
   Cell* cells;
   uint32_t safe_epoch = epoch_;
   if (const uintptr_t offset = address - static_.begin; offset < static_.bytes) {
-    if (address - dynamic_.begin < dynamic_.bytes) return false;
-    const size_t word = offset / kWordBytes;
+    if (offset - built_ins_offset_ < built_ins_bytes_) return true;
+    SharedShadow& shadow = address - dynamic_.begin < dynamic_.bytes ? dynamic_ : static_;
+    const size_t word = (address - shadow.begin) / kWordBytes;
     if constexpr (kWrite) {
-      static_.used_begin = std::min(static_.used_begin, word);
-      static_.used_end = std::max(static_.used_end, word + kWords);
+      shadow.used_begin = std::min(shadow.used_begin, word);
+      shadow.used_end = std::max(shadow.used_end, word + kWords);
     }
-    state = static_.state + word;
-    cells = static_.cells + word;
+    state = shadow.state + word;
+    cells = shadow.cells + word;
   } else if (in_region(address)) {
     state = state_of(address);
     cells = cell_of(address);
     safe_epoch = safe_epoch_;
+  } else if (address - dynamic_.begin < dynamic_.bytes) {
+    const size_t word = (address - dynamic_.begin) / kWordBytes;
+    if constexpr (kWrite) dynamic_.used_end = std::max(dynamic_.used_end, word + kWords);
+    state = dynamic_.state + word;
+    cells = dynamic_.cells + word;
   } else {
-    return false;
+    return on_stack(address) || address - arguments_begin_ < arguments_bytes_;
   }
   for (unsigned word = 0; word < kWords; ++word)
     if ((state[word] & needed) != needed) return false;
@@ -213,7 +254,7 @@ template <bool kWrite>
   if (address - dynamic_.begin < dynamic_.bytes)
     return access_shared<kWrite>(dynamic_, address, bytes, kind, pc);
   if (address - static_.begin < static_.bytes) {
-    if (address - built_ins_begin_ < built_ins_bytes_) return;
+    if (address - static_.begin - built_ins_offset_ < built_ins_bytes_) return;
     return access_shared<kWrite>(static_, address, bytes, kind, pc);
   }
   if (in_region(address))

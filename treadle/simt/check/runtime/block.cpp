@@ -98,7 +98,7 @@ Block::Block() {
   make_shadow(static_, static_.bytes);
   for (const SharedVariable& variable : program.variables()) allow(static_, variable.offset, variable.bytes);
   make_shadow(dynamic_, kDynamicShadow);
-  built_ins_begin_ = static_.begin + program.built_ins_begin();
+  built_ins_offset_ = program.built_ins_begin();
   built_ins_bytes_ = program.built_ins_bytes();
 }
 
@@ -113,6 +113,8 @@ void Block::begin(uint64_t number, unsigned threads, void* dynamic_shared, size_
   first_epoch_ = 0;
   epoch_ = first_epoch_ = next_epoch(number, 0);
   safe_epoch_ = launch_epoch;
+  arguments_begin_ = reinterpret_cast<uintptr_t>(current_launch().arguments);
+  arguments_bytes_ = current_launch().argument_bytes;
   threads_.assign(threads, ThreadState());
   warps_.assign((threads + 31) / 32, WarpState());
   for (WarpState& warp : warps_) warp.clock.fill(1);

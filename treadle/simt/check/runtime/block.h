@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -175,8 +176,8 @@ class Block {
   SharedShadow static_, dynamic_;
   std::unique_ptr<Pending> pending_;
   std::vector<EarlyRead> early_reads_;
-  uintptr_t built_ins_begin_ = 0;
-  size_t built_ins_bytes_ = 0;
+  uintptr_t built_ins_offset_ = 0, arguments_begin_ = 0;
+  size_t built_ins_bytes_ = 0, arguments_bytes_ = 0;
 };
 
 inline Record Block::record(AccessKind kind, uint32_t pc, uint8_t mask) const {
@@ -191,6 +192,9 @@ inline Record Block::record(AccessKind kind, uint32_t pc, uint8_t mask) const {
 
 /// Null outside of blocks.
 extern __thread Block* running_block;
+
+/// Set by the launch: whether several blocks run at once.
+extern std::atomic<bool> blocks_run_at_once;
 
 /// Once, before anything else here.
 void prepare_blocks();

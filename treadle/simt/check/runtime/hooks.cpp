@@ -79,6 +79,7 @@ void grid_begin(const KernelLaunch& launch, const Schedule& schedule) {
                             .blocks = uint64_t{gx} * gy * gz,
                             .arguments = launch.arguments,
                             .argument_bytes = launch.argument_bytes};
+  checker::blocks_run_at_once = workers() > 1 && described.blocks > 1;
   checker::Findings::all().begin_launch(std::move(described), checker::name_of(schedule), schedule.seed);
 }
 
