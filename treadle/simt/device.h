@@ -27,7 +27,7 @@
 #include "treadle/simt/function_qualifiers.h"
 #include "treadle/simt/target.h"
 
-#if defined(__CUDACC__)
+#if TREADLE_TARGET_IS_CUDA
 #include "treadle/simt/cuda_device.h"
 #else
 #include "treadle/simt/atomics.h"

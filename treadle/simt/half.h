@@ -4,13 +4,14 @@
 
 #include "treadle/simt/device.h"
 
-#if defined(__CUDACC__)
+#if TREADLE_TARGET_IS_CUDA
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #else
 #include "treadle/core/half.h"
 
 namespace treadle::TREADLE_TARGET {
+inline namespace half_names {
 
 using __half = treadle::Float16;
 using half = __half;
@@ -31,6 +32,8 @@ concept HalfType = OneOf<T, __half, __nv_bfloat16>;
 template <class T>
 concept HalfPair = OneOf<T, __half2, __nv_bfloat162>;
 
+}  // namespace half_names
+
 template <>
 inline constexpr bool kAddsAtomically<__half> = true;
 template <>
@@ -39,6 +42,8 @@ template <>
 inline constexpr bool kAddsAtomically<__half2> = true;
 template <>
 inline constexpr bool kAddsAtomically<__nv_bfloat162> = true;
+
+inline namespace half_names {
 
 // clang-format off
 template <HalfType T> T& operator+=(T& a, T b) { return a = a + b; }
@@ -131,5 +136,6 @@ P __hfma2(P a, P b, P c) {
   return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
 
+}  // namespace half_names
 }  // namespace treadle::TREADLE_TARGET
 #endif

@@ -61,6 +61,15 @@ TREADLE_HOOK(copy_async(void* /*shared*/, const void* /*global*/, size_t /*bytes
 TREADLE_HOOK(copy_async_commit())
 TREADLE_HOOK(copy_async_wait(unsigned /*pending*/))
 
+// What the host's side of other people's programs (toolkit/) tells. `caller` is an address in the program
+// behind the call: the return address.
+
+/// A call of the host interface that CUDA refuses, or takes though it is a mistake.
+TREADLE_HOOK(api_mistake(const char* /*function*/, const char* /*message*/, const void* /*caller*/))
+/// Memory of the host's own that kernels may use from now on (cudaHostRegister), and its end.
+TREADLE_HOOK(host_memory_registered(const void* /*memory*/, size_t /*bytes*/))
+TREADLE_HOOK(host_memory_unregistered(const void* /*memory*/, size_t /*bytes*/))
+
 /// Around the loads, stores and exchanges that make up one atomic access.
 class AtomicAccess {
  public:

@@ -14,7 +14,19 @@
 
 namespace treadle::TREADLE_TARGET {
 
+// What the C library has as well, so that programs find it there.
 // clang-format off
+inline void sincosf(float x, float* sine, float* cosine) { *sine = std::sin(x); *cosine = std::cos(x); }
+inline float exp10f(float x) { return std::pow(10.f, x); }
+
+/// Rounds a float that a GPU would saturate; NaN gives 0.
+inline int saturated_int(float x) {
+  if (x != x) return 0;
+  return x >= 2147483648.f ? INT32_MAX : x <= -2147483648.f ? INT32_MIN : static_cast<int>(x);
+}
+
+inline namespace cuda_names {
+
 inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __popcll(unsigned long long x) { return std::popcount(x); }
 inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
@@ -80,11 +92,6 @@ inline float __sinf(float x) { return std::sin(x); }
 inline float __cosf(float x) { return std::cos(x); }
 inline float __tanf(float x) { return std::tan(x); }
 inline void __sincosf(float x, float* sine, float* cosine) { *sine = std::sin(x); *cosine = std::cos(x); }
-inline void sincosf(float x, float* sine, float* cosine) { __sincosf(x, sine, cosine); }
-inline void sincospif(float x, float* sine, float* cosine) {
-  *sine = static_cast<float>(std::sin(M_PI * x));
-  *cosine = static_cast<float>(std::cos(M_PI * x));
-}
 inline float rsqrtf(float x) { return 1.f / std::sqrt(x); }
 inline double rsqrt(double x) { return 1. / std::sqrt(x); }
 inline float rsqrt(float x) { return rsqrtf(x); }
@@ -92,7 +99,6 @@ inline float __frsqrt_rn(float x) { return rsqrtf(x); }
 inline float __fsqrt_rn(float x) { return std::sqrt(x); }
 inline float __frcp_rn(float x) { return 1.f / x; }
 inline float __saturatef(float x) { return x > 0.f ? (x < 1.f ? x : 1.f) : 0.f; }
-inline float exp10f(float x) { return __exp10f(x); }
 /// The standard normal distribution function.
 inline float normcdff(float x) { return 0.5f * std::erfc(-x * static_cast<float>(M_SQRT1_2)); }
 
@@ -113,11 +119,6 @@ inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
 inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 
-/// Rounds a float that a GPU would saturate; NaN gives 0.
-inline int saturated_int(float x) {
-  if (x != x) return 0;
-  return x >= 2147483648.f ? INT32_MAX : x <= -2147483648.f ? INT32_MIN : static_cast<int>(x);
-}
 inline int __float2int_rn(float x) { return saturated_int(std::nearbyint(x)); }
 inline int __float2int_rz(float x) { return saturated_int(x); }
 inline int __float2int_rd(float x) { return saturated_int(std::floor(x)); }
@@ -160,6 +161,8 @@ inline long long clock64() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
+}  // namespace cuda_names
+
 inline int clock() { return static_cast<int>(clock64()); }
 
 /// Ends the grid with SimtError, as it ends a GPU's with a launch failure.

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
-#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -25,8 +23,9 @@ struct LaunchShape {
 };
 
 /// Launches as run_grid() does, from a program: dynamic shared memory is the area that the driver has made of
-/// its `extern __shared__` arrays, and an error becomes the host API's (toolkit/launch_error.h).
-void run_program_grid(const KernelLaunch& launch, CUstream_st* stream);
+/// its `extern __shared__` arrays, a captured stream takes the launch into its graph, and an error becomes
+/// the host API's. `kernel` is the function, null where it is not known.
+void run_program_grid(const KernelLaunch& launch, CUstream_st* stream, const void* kernel);
 
 /// A kernel and its arguments, as they are kept until all threads have run. `Kernel` gives what is called;
 /// where it is of an empty type the compiler knows the kernel, and can put it in place of the call.
@@ -43,10 +42,11 @@ struct LaunchPack {
 };
 
 template <class Pack>
-void launch_pack(LaunchKind kind, const char* name, const LaunchShape& shape, const Pack& pack) {
+void launch_pack(LaunchKind kind, const char* name, const LaunchShape& shape, const Pack& pack,
+                 const void* kernel) {
   run_program_grid(
       {kind, shape.grid, shape.block, shape.shared_bytes, name, &pack, sizeof pack, Pack::run_threads},
-      shape.stream);
+      shape.stream, kernel);
 }
 
 /// What a launch of a kernel with known parameters is called with.
@@ -89,7 +89,8 @@ class PendingLaunch<Find, KernelOf<P...>> {
  private:
   template <class Kernel>
   void launch(Kernel kernel, const P&... arguments) const {
-    launch_pack(LaunchKind::general, name_, shape_, LaunchPack<Kernel, P...>{kernel, {arguments...}});
+    launch_pack(LaunchKind::general, name_, shape_, LaunchPack<Kernel, P...>{kernel, {arguments...}},
+                reinterpret_cast<const void*>(find_().kernel));
   }
 
   const char* name_;
@@ -107,7 +108,7 @@ class DeducedLaunch {
   template <class... A>
   void operator()(A&&... arguments) const {
     launch_pack(LaunchKind::general, name_, shape_,
-                LaunchPack<Call, std::decay_t<A>...>{call_, {std::forward<A>(arguments)...}});
+                LaunchPack<Call, std::decay_t<A>...>{call_, {std::forward<A>(arguments)...}}, nullptr);
   }
 
  private:

@@ -79,9 +79,11 @@ unsigned __match_all_sync(unsigned mask, T value, int* all_equal, Site site = Si
   return equal;
 }
 
-/// The calling lane alone: on the executor every thread runs by itself, which is one of the answers a GPU may
-/// give.
-inline unsigned __activemask() { return 1u << lane_index(); }
+/// The lanes of the warp that are at this place together: the executor runs threads one by one, and a GPU's
+/// would run together if they can.
+inline unsigned active_lanes(Site) { return 1u << lane_index(); }
+
+inline unsigned __activemask(Site site = Site::current()) { return active_lanes(site); }
 
 struct Plus {
   template <class T>

@@ -1,0 +1,2 @@
+#pragma once
+#include "treadle/simt/vector_types.h"
