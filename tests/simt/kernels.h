@@ -69,6 +69,17 @@ void trap_in_independent(stream_t stream);
 // reductions.cu
 void reduce_twice(stream_t stream, const int* x, int* sums, int* squares, int blocks, int threads);
 
+// progress.cu
+void wait_for_later_warp(stream_t stream, int* flag, int* out);
+void wait_for_later_block(stream_t stream, int* flags, int* order, int blocks);
+void rotate_blocks(stream_t stream, float* x, unsigned* arrived, int rounds, int blocks);
+void look_back_scan(stream_t stream, const int* x, int* y, int* words, int blocks);
+void lock_by_all_threads(stream_t stream, int* lock, int* counter, int blocks);
+void look_so_often(stream_t stream, int* flag, int* looks, int times);
+void look_at_many(stream_t stream, int* flags, int n, int* out);
+void wait_for_nobody(stream_t stream, int* flag, int blocks);
+void wait_in_independent(stream_t stream, int* flags, int blocks);
+
 // debugged.cu
 void debugged(stream_t stream, int* out);
 

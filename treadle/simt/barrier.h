@@ -20,6 +20,6 @@ inline int __syncthreads_or(int predicate, Site site = Site::current()) {
 }
 
 /// Lets other threads run, as sleeping does.
-inline void __nanosleep(unsigned) { let_others_run(); }
+inline void __nanosleep(unsigned, Site site = Site::current()) { let_others_run(site); }
 
 }  // namespace treadle::TREADLE_TARGET

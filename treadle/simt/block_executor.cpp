@@ -62,10 +62,12 @@ void BlockExecutor::give_back_stacks() {
 
 // ---- one block
 
-void BlockExecutor::begin_grid(const KernelLaunch& launch, Schedule schedule, GridBarrier* grid_barrier) {
+void BlockExecutor::begin_grid(const KernelLaunch& launch, Schedule schedule, BlockHost& host) {
   launch_ = &launch;
   schedule_ = schedule;
-  grid_barrier_ = grid_barrier;
+  host_ = &host;
+  by_chance_ = schedule.order == ScheduleOrder::random;
+  plain_ = launch.run_block != nullptr && schedule.order == ScheduleOrder::forward;
   threads_ = launch.block.x * launch.block.y * launch.block.z;
   blockDim = {launch.block.x, launch.block.y, launch.block.z};
   gridDim = {launch.grid.x, launch.grid.y, launch.grid.z};
@@ -85,11 +87,15 @@ void BlockExecutor::begin_grid(const KernelLaunch& launch, Schedule schedule, Gr
 void BlockExecutor::run_block(uint64_t block) {
   begin_block(block);
   running_ = true;
-  if (launch_->kind == LaunchKind::independent)
-    run_plain_block();
-  else
-    run_fibers();
+  running_executor = this;
+  run_fibers(free_fiber());
+  running_executor = current_executor = nullptr;
   running_ = false;
+  if (abandoned_) {
+    // Fibers are left where they stand: device code owns nothing that would need unwinding.
+    give_back_stacks();
+    warps_.clear();
+  }
   hooks::block_end();
   if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
@@ -97,11 +103,13 @@ void BlockExecutor::run_block(uint64_t block) {
 void BlockExecutor::begin_block(uint64_t block) {
   set_block_built_ins(block);
   order_threads(block);
-  started_ = arrived_ = 0;
+  started_ = arrived_ = in_meetings_ = quiet_threads = 0;
+  abandoned_ = false;
+  ++blocks_begun_;
   next_coordinates_ = {};
   alive_ = threads_;
   ready_.clear();
-  held_.clear();
+  if (by_chance_) ready_by_chance_.clear();
   at_barrier_.clear();
   warps_.resize((threads_ + 31) / 32);
   for (Warp& warp : warps_) warp.ended = 0;
@@ -112,30 +120,19 @@ void BlockExecutor::begin_block(uint64_t block) {
 void BlockExecutor::set_block_built_ins(uint64_t block) {
   const dim3& grid = launch_->grid;
   const uint64_t row = block / grid.x;
-  blockIdx = {static_cast<unsigned>(block - row * grid.x), static_cast<unsigned>(row % grid.y),
-              static_cast<unsigned>(row / grid.y)};
-}
-
-void BlockExecutor::run_plain_block() {
-  try {
-    launch_->run(launch_->arguments);
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
+  block_ = {static_cast<unsigned>(block - row * grid.x), static_cast<unsigned>(row % grid.y),
+            static_cast<unsigned>(row / grid.y)};
+  blockIdx = {block_.x, block_.y, block_.z};
 }
 
 /// Runs the first fiber, and comes back when all threads have returned or one has failed.
-void BlockExecutor::run_fibers() {
-  Fiber* first = free_fiber();
-  start_thread(first);
-  current_executor = this;
+void BlockExecutor::run_fibers(Fiber* first) {
   current_ = first;
+  if (!plain_) {
+    start_thread(first);
+    current_executor = this;
+  }
   simt::switch_fiber(main_, first->context, 0);
-  current_executor = nullptr;
-  if (failure_ == nullptr) return;
-  // The other fibers are abandoned where they stand: device code owns nothing that would need unwinding.
-  give_back_stacks();
-  warps_.clear();
 }
 
 // ---- the order of threads
@@ -146,6 +143,13 @@ void BlockExecutor::order_threads(uint64_t block) {
   order_.resize(threads_);
   for (unsigned i = 0; i < threads_; ++i) order_[i] = i;
   random_.shuffle(order_);
+  if (random_.below(2) == 0) return;
+  // Warp by warp: then a warp can run ahead of others that have not even begun.
+  std::vector<unsigned> warps((threads_ + 31) / 32);
+  for (unsigned i = 0; i < warps.size(); ++i) warps[i] = i;
+  random_.shuffle(warps);
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](unsigned a, unsigned b) { return warps[a / 32] < warps[b / 32]; });
 }
 
 unsigned BlockExecutor::reordered_thread(unsigned position) const {
@@ -185,7 +189,7 @@ Fiber* BlockExecutor::add_fiber() {
 
 void BlockExecutor::fiber_entry() {
   simt::finish_first_switch();
-  current_executor->run_fiber();
+  running_executor->run_fiber();
 }
 
 /// A fiber's whole life: it runs threads until none is left to start, then lies in the free list until it is
@@ -199,22 +203,43 @@ void BlockExecutor::run_fiber() {
 
 void BlockExecutor::run_threads_of_fiber() {
   try {
-    launch_->run(launch_->arguments);
+    if (plain_)
+      run_plain_blocks();
+    else
+      launch_->run(launch_->arguments);
   } catch (...) {
     failure_ = std::current_exception();
+    abandoned_ = true;
+  }
+}
+
+/// A switch of stacks takes as long as many a block: one for all of them. What a block of another kind needs
+/// is left alone.
+void BlockExecutor::run_plain_blocks() {
+  launch_->run_block(launch_->arguments);
+  for (uint64_t block; host_->next_block(block);) {
+    set_block_built_ins(block);
+    quiet_threads = 0;
+    ++blocks_begun_;
+    launch_->run_block(launch_->arguments);
   }
 }
 
 void BlockExecutor::leave_fiber() {
   Fiber* self = current_;
+  if (abandoned_ || plain_) {
+    free_fibers_.push_back(self);
+    return switch_to_main();
+  }
+  Fiber* next = next_ready();
+  if (next == nullptr && started_ < threads_) return start_thread(self);
   free_fibers_.push_back(self);
-  Fiber* next = failure_ == nullptr ? next_ready() : nullptr;
   if (next != nullptr) {
     switch_to(next);
-    return;
+  } else {
+    if (alive_ > 0) fail_by_deadlock();
+    switch_to_main();
   }
-  if (failure_ == nullptr && alive_ > 0) failure_ = std::make_exception_ptr(deadlock());
-  switch_to_main();
 }
 
 inline void BlockExecutor::make_current(Fiber* fiber) {
@@ -225,6 +250,7 @@ inline void BlockExecutor::make_current(Fiber* fiber) {
 
 /// The next thread of the order begins on `fiber`.
 inline void BlockExecutor::start_thread(Fiber* fiber) {
+  note_change();
   const unsigned position = started_++;
   if (schedule_.order == ScheduleOrder::forward) [[likely]] {
     fiber->thread = position;
@@ -249,39 +275,38 @@ void BlockExecutor::switch_to_main() { simt::switch_fiber(current_->context, mai
 /// thread waited for.
 inline uint64_t BlockExecutor::park() {
   if (started_ < threads_) [[unlikely]]
-    return park_on_fresh_fiber();
+    return park_while_starting();
   Fiber* next = ready_.pop();
   if (next == nullptr) [[unlikely]]
-    return park_for_held_warp();
+    return park_by_chance();
   return next == current_ ? next->result : switch_to(next);
 }
 
-[[gnu::noinline]] uint64_t BlockExecutor::park_for_held_warp() {
-  Fiber* next = next_ready();
-  if (next == nullptr) return throw_deadlock();
-  return next == current_ ? next->result : switch_to(next);
-}
-
-/// The next thread to go on, of a warp that was held back if there is no other.
-Fiber* BlockExecutor::next_ready() {
-  if (ready_.empty()) release_held_warp();
-  return ready_.pop();
-}
-
-[[gnu::noinline]] uint64_t BlockExecutor::park_on_fresh_fiber() {
+/// Under a random schedule, threads that have begun may go on before all have.
+[[gnu::noinline]] uint64_t BlockExecutor::park_while_starting() {
+  if (by_chance_ && any_ready() && random_.below(2) == 0) return park_by_chance();
   Fiber* self = current_;
   Fiber* fresh = free_fiber();
   start_thread(fresh);
   return simt::switch_fiber(self->context, fresh->context, 0);
 }
 
-/// What the thread waits for may be the work of a warp that is held back.
-void BlockExecutor::let_others_run() {
-  release_held_warp();
-  if (ready_.empty() && started_ == threads_) return;
-  ready_.push(current_);
-  park();
+[[gnu::noinline]] uint64_t BlockExecutor::park_by_chance() {
+  Fiber* next = next_ready();
+  if (next == nullptr) return fail_by_deadlock();
+  return next == current_ ? next->result : switch_to(next);
 }
+
+inline void BlockExecutor::make_ready(Fiber* fiber) {
+  if (by_chance_)
+    ready_by_chance_.push(fiber);
+  else
+    ready_.push(fiber);
+}
+
+bool BlockExecutor::any_ready() const { return !ready_.empty() || !ready_by_chance_.empty(); }
+
+Fiber* BlockExecutor::next_ready() { return by_chance_ ? ready_by_chance_.pop(random_) : ready_.pop(); }
 
 /// A lane that has returned is no longer waited for.
 inline void BlockExecutor::end_lane(unsigned thread) {
@@ -294,11 +319,13 @@ inline void BlockExecutor::end_lane(unsigned thread) {
 inline bool BlockExecutor::start_next_thread() {
   const unsigned thread = current_->thread;
   hooks::thread_end(thread);
+  note_change();
   --alive_;
   end_lane(thread);
   if (arrived_ == alive_ && alive_ > 0) [[unlikely]]
     open_barrier();
   if (started_ == threads_) return false;
+  if (by_chance_ && any_ready() && random_.below(2) == 0) return false;
   start_thread(current_);
   return true;
 }
@@ -319,6 +346,7 @@ inline void BlockExecutor::sync_block(Site site) {
 }
 
 [[gnu::noinline]] unsigned BlockExecutor::meet_block(BlockBarrier kind, unsigned value, Site site) {
+  if (launch_->kind == LaunchKind::independent) refuse_in_independent("block barrier", site);
   current_->site = site;
   if (arrived_ == 0) {
     barrier_kind_ = kind;
@@ -342,14 +370,17 @@ inline uint64_t BlockExecutor::wait_at_barrier() {
   return park();
 }
 
-[[gnu::cold]] void BlockExecutor::diverge(Site site) const {
+[[gnu::cold]] void BlockExecutor::diverge(Site site) {
   const Fiber* other = at_barrier_.first();
-  const std::string message =
-      fmt::format("divergent barrier: thread {} waits at {}, thread {} at {}", thread_name(other->thread),
-                  place(other->site), thread_name(current_->thread), place(site));
-  hooks::mistake(
-      {"divergent-barrier", message.c_str(), site, current_->thread, true, other->site, other->thread});
-  throw error(message);
+  {
+    const std::string message =
+        fmt::format("divergent barrier: thread {} waits at {}, thread {} at {}", thread_name(other->thread),
+                    place(other->site), thread_name(current_->thread), place(site));
+    hooks::mistake(
+        {"divergent-barrier", message.c_str(), site, current_->thread, true, other->site, other->thread});
+    set_failure(message);
+  }
+  abandon();
 }
 
 void BlockExecutor::fold_barrier_value(unsigned value) {
@@ -360,47 +391,33 @@ void BlockExecutor::fold_barrier_value(unsigned value) {
 
 /// All threads that have not returned are here: they go on.
 void BlockExecutor::open_barrier() {
+  note_change();
   hooks::block_barrier(at_barrier_.first()->site, threads_ - alive_);
   if (barrier_kind_ == BlockBarrier::grid) wait_for_grid();
   arrived_ = 0;
   if (barrier_kind_ != BlockBarrier::plain)
     for (Fiber* fiber = at_barrier_.first(); fiber != nullptr; fiber = fiber->next)
       fiber->result = barrier_value_;
-  if (schedule_.order == ScheduleOrder::random)
-    release_in_random_order();
-  else
-    ready_.append(at_barrier_);
-}
-
-/// Every other time, about, the warps go on one by one, each as far as it gets without the others: so a warp
-/// runs ahead of its block up to the next barrier, as it may on a GPU.
-void BlockExecutor::release_in_random_order() {
-  shuffle_waiters();
-  const bool one_by_one = random_.below(2) == 0;
-  (one_by_one ? held_ : ready_).append(at_barrier_);
-}
-
-/// The first warp that is held back goes on.
-void BlockExecutor::release_held_warp() {
-  if (held_.empty()) return;
-  const unsigned warp = held_.first()->thread / 32;
-  FiberQueue others;
-  while (Fiber* fiber = held_.pop()) (fiber->thread / 32 == warp ? ready_ : others).push(fiber);
-  held_.append(others);
-}
-
-void BlockExecutor::shuffle_waiters() {
-  shuffled_.clear();
-  while (Fiber* fiber = at_barrier_.pop()) shuffled_.push_back(fiber);
-  random_.shuffle(shuffled_);
-  for (Fiber* fiber : shuffled_) at_barrier_.push(fiber);
+  if (!by_chance_) return ready_.append(at_barrier_);
+  while (Fiber* fiber = at_barrier_.pop()) ready_by_chance_.push(fiber);
+  ready_by_chance_.scatter(random_.below(8) == 0);
 }
 
 void BlockExecutor::wait_for_grid() {
-  const std::string here = place(at_barrier_.first()->site);
-  if (grid_barrier_ == nullptr) throw error("grid_sync() at " + here + " needs launch_cooperative");
-  if (!grid_barrier_->arrive_and_wait())
-    throw error("deadlock: waits in grid_sync() at " + here + ", but another block has ended");
+  const Site here = at_barrier_.first()->site;
+  auto meeting = BlockHost::Meeting::abandoned;
+  if (launch_->kind != LaunchKind::cooperative)
+    set_failure("grid_sync() at " + place(here) + " needs launch_cooperative");
+  else
+    meeting = host_->wait_for_grid();
+  if (meeting == BlockHost::Meeting::met) return hooks::grid_barrier();
+  if (meeting == BlockHost::Meeting::impossible) {
+    const std::string message =
+        "deadlock: waits in grid_sync() at " + place(here) + ", but another block has ended";
+    hooks::mistake({"deadlock", message.c_str(), here, at_barrier_.first()->thread});
+    set_failure(message);
+  }
+  abandon();
 }
 
 // ---- warp collectives
@@ -410,7 +427,7 @@ inline uint64_t BlockExecutor::meet_warp(unsigned mask, WarpCombine* combine, ui
   Fiber* self = current_;
   const unsigned number = self->thread / 32, lane = self->thread % 32;
   self->site = site;
-  if ((mask >> lane & 1u) == 0) [[unlikely]]
+  if ((mask >> lane & 1u) == 0 || launch_->kind == LaunchKind::independent) [[unlikely]]
     refuse_mask(mask, site);
   Warp& warp = warps_[number];
   Meeting& meeting = meeting_of(warp, mask, combine);
@@ -419,17 +436,24 @@ inline uint64_t BlockExecutor::meet_warp(unsigned mask, WarpCombine* combine, ui
   meeting.exchange.value[lane] = value;
   meeting.exchange.operand[lane] = operand;
   meeting.fiber[lane] = self;
-  if (((meeting.exchange.present | warp.ended) & mask) == mask)
-    return complete(number, meeting), self->result;
+  ++in_meetings_;
+  if (((meeting.exchange.present | warp.ended) & mask) != mask) return park();
+  complete(number, meeting);
+  if (!by_chance_) return self->result;
+  make_ready(self);
   return park();
 }
 
-[[gnu::cold]] void BlockExecutor::refuse_mask(unsigned mask, Site site) const {
-  const std::string message =
-      fmt::format("bad mask: {:#010x} does not name lane {} of thread {}, which calls at {}", mask,
-                  current_->thread % 32, thread_name(current_->thread), place(site));
-  hooks::mistake({"divergent-collective", message.c_str(), site, current_->thread});
-  throw error(message);
+[[gnu::cold]] void BlockExecutor::refuse_mask(unsigned mask, Site site) {
+  if (launch_->kind == LaunchKind::independent) refuse_in_independent("warp collective", site);
+  {
+    const std::string message =
+        fmt::format("bad mask: {:#010x} does not name lane {} of thread {}, which calls at {}", mask,
+                    current_->thread % 32, thread_name(current_->thread), place(site));
+    hooks::mistake({"divergent-collective", message.c_str(), site, current_->thread});
+    set_failure(message);
+  }
+  abandon();
 }
 
 inline BlockExecutor::Meeting& BlockExecutor::meeting_of(Warp& warp, unsigned mask, WarpCombine* combine) {
@@ -458,6 +482,7 @@ inline void BlockExecutor::report_different_places(const Meeting& meeting, Site 
 
 /// All lanes are here: the others become ready; the current thread, when it is one of them, goes on at once.
 void BlockExecutor::complete(unsigned warp_number, Meeting& meeting) {
+  note_change();
   WarpExchange& exchange = meeting.exchange;
   meeting.combine(exchange);
   hooks::warp_collective(warp_number, meeting.mask, exchange.present, meeting.combine == combine_nothing,
@@ -466,8 +491,9 @@ void BlockExecutor::complete(unsigned warp_number, Meeting& meeting) {
     const int lane = std::countr_zero(lanes);
     Fiber* fiber = meeting.fiber[lane];
     fiber->result = exchange.result[lane];
-    if (fiber != current_) ready_.push(fiber);
+    if (fiber != current_) make_ready(fiber);
   }
+  in_meetings_ -= static_cast<unsigned>(std::popcount(exchange.present));
   exchange.present = 0;
   --warps_[warp_number].open;
 }
@@ -480,17 +506,166 @@ void BlockExecutor::complete_without(Warp& warp, unsigned warp_number) {
       complete(warp_number, meeting);
 }
 
+// ---- threads that look for a change
+
+/// Runnable threads that have looked in vain are counted in quiet_threads; this says that the host knows.
+constexpr unsigned kHostKnows = 1u << 16;
+/// So many polls of ever other places are taken for a loop over many.
+constexpr unsigned kManyPolls = 1024;
+
+namespace {
+
+enum class Poll : uint8_t { fresh, changed, again };
+
+Poll look_up(PollRecord& polls, const void* address, uint64_t value, unsigned bytes) {
+  for (Polled& polled : polls.recent)
+    if (polled.address == address && polled.bytes == bytes) {
+      if (polled.value == value) return Poll::again;
+      polled.value = value;
+      return Poll::changed;
+    }
+  polls.recent[polls.next] = {address, value, bytes};
+  polls.next = (polls.next + 1) % std::size(polls.recent);
+  return Poll::fresh;
+}
+
+template <class T>
+uint64_t load(const void* address) {
+  return static_cast<uint64_t>(__atomic_load_n(static_cast<const T*>(address), __ATOMIC_RELAXED));
+}
+
+/// The first 8 of `bytes` bytes. Those that no atomic can hold are read one by one.
+uint64_t value_at(const void* address, unsigned bytes) {
+  const bool aligned = reinterpret_cast<uintptr_t>(address) % (bytes < 8 ? bytes : 8) == 0;
+  if (bytes == 1) return load<uint8_t>(address);
+  if (bytes == 2 && aligned) return load<uint16_t>(address);
+  if (bytes == 4 && aligned) return load<uint32_t>(address);
+  if (bytes >= 8 && aligned) return load<uint64_t>(address);
+  uint64_t value = 0;
+  for (unsigned i = 0; i < std::min(bytes, 8u); ++i)
+    value |= load<uint8_t>(static_cast<const char*>(address) + i) << 8 * i;
+  return value;
+}
+
+}  // namespace
+
+void BlockExecutor::poll(const void* address, uint64_t value, unsigned bytes, Site site) {
+  PollRecord& polls = current_->polls;
+  if (polls.owner != owner(current_)) {
+    polls = {};
+    polls.owner = owner(current_);
+  }
+  const Poll found = look_up(polls, address, value, bytes);
+  if (found == Poll::changed) note_change();
+  polls.complete = found == Poll::again && bytes <= 8;
+  if (found != Poll::again && ++polls.elsewhere < kManyPolls) return;
+  polls.elsewhere = 0;
+  current_->site = site;
+  wait_quietly(false);
+}
+
+void BlockExecutor::let_others_run(Site site) {
+  current_->polls.complete = false;
+  current_->site = site;
+  wait_quietly(true);
+}
+
+/// Others run. When none of them does but look in vain, other blocks run.
+void BlockExecutor::wait_quietly(bool asleep) {
+  Fiber* self = current_;
+  asleep_ |= asleep;
+  if (plain_) return ++quiet_threads, say_quiet();
+  if (self->quiet_round != quiet_round_) {
+    self->quiet_round = quiet_round_;
+    ++quiet_threads;
+    if (by_chance_) ready_by_chance_.note_quiet(self->thread);
+  }
+  if (started_ == threads_) {
+    if ((quiet_threads & (kHostKnows - 1)) >= runnable()) say_quiet();
+    if (!any_ready()) return;
+  }
+  make_ready(self);
+  park();
+}
+
+unsigned BlockExecutor::runnable() const { return alive_ - arrived_ - in_meetings_; }
+
+void BlockExecutor::say_quiet() {
+  const unsigned polls = quiet_threads & (kHostKnows - 1);
+  const bool asleep = asleep_;
+  begin_quiet_round();
+  quiet_threads = kHostKnows;
+  bool go_on = false;
+  try {
+    go_on = host_->quiet(polls, asleep);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  if (!go_on) abandon();
+}
+
+void BlockExecutor::begin_quiet_round() {
+  ++quiet_round_;
+  asleep_ = false;
+  if (by_chance_) ready_by_chance_.forget_quiet();
+}
+
+[[gnu::cold]] void BlockExecutor::end_quiet() {
+  if ((quiet_threads & kHostKnows) != 0) host_->lively();
+  begin_quiet_round();
+  quiet_threads = 0;
+}
+
+Outlook BlockExecutor::outlook() const {
+  Outlook best = Outlook::unchanged;
+  const auto look = [&](const Fiber* fiber) {
+    if (fiber->polls.owner != owner(fiber) || !fiber->polls.complete)
+      return best = std::max(best, Outlook::unknown);
+    for (const Polled& polled : fiber->polls.recent)
+      if (polled.address != nullptr && value_at(polled.address, polled.bytes) != polled.value)
+        best = Outlook::changed;
+    return best;
+  };
+  look(current_);
+  for (const Fiber* fiber = ready_.first(); fiber != nullptr; fiber = fiber->next) look(fiber);
+  ready_by_chance_.for_each(look);
+  return best;
+}
+
 // ---- failures
 
 SimtError BlockExecutor::error(const std::string& problem) const {
-  return SimtError(fmt::format("{}, block ({}, {}, {}): {}", kernel_name(launch_->signature), +blockIdx.x,
-                               +blockIdx.y, +blockIdx.z, problem));
+  return SimtError(fmt::format("{}, block ({}, {}, {}): {}", kernel_name(launch_->signature), block_.x,
+                               block_.y, block_.z, problem));
 }
 
-[[gnu::cold]] uint64_t BlockExecutor::throw_deadlock() const { throw deadlock(); }
+void BlockExecutor::set_failure(const std::string& problem) {
+  failure_ = std::make_exception_ptr(error(problem));
+}
 
-SimtError BlockExecutor::deadlock() const {
-  return error("deadlock: all threads wait: " + waiting_threads());
+/// Ends the block, without unwinding what its threads were doing.
+void BlockExecutor::abandon() {
+  abandoned_ = true;
+  switch_to_main();
+  __builtin_unreachable();
+}
+
+[[gnu::cold]] uint64_t BlockExecutor::fail_by_deadlock() {
+  {
+    const std::string message = "deadlock: all threads wait: " + waiting_threads();
+    const Fiber* waiting = a_waiting_thread();
+    hooks::mistake({"deadlock", message.c_str(), waiting->site, waiting->thread});
+    set_failure(message);
+  }
+  abandon();
+}
+
+const Fiber* BlockExecutor::a_waiting_thread() const {
+  if (!at_barrier_.empty()) return at_barrier_.first();
+  for (const Warp& warp : warps_)
+    for (const Meeting& meeting : warp.meetings)
+      if (meeting.exchange.present != 0) return meeting.fiber[std::countr_zero(meeting.exchange.present)];
+  return current_;
 }
 
 std::string BlockExecutor::thread_name(unsigned thread) const {
@@ -498,9 +673,17 @@ std::string BlockExecutor::thread_name(unsigned thread) const {
   return fmt::format("({}, {}, {})", c.x, c.y, c.z);
 }
 
-/// "threads 0-15 at file:line; thread 3 at …" by place; numbers are linear within the block.
 std::string BlockExecutor::waiting_threads() const {
   std::map<std::string, std::vector<unsigned>> by_place;
+  const auto add_poller = [&](const Fiber* fiber) {
+    if (fiber->site.line() == 0)
+      by_place["volatile load"].push_back(fiber->thread);
+    else
+      by_place["poll " + place(fiber->site)].push_back(fiber->thread);
+  };
+  if (quiet_threads != 0) add_poller(current_);
+  for (const Fiber* fiber = ready_.first(); fiber != nullptr; fiber = fiber->next) add_poller(fiber);
+  ready_by_chance_.for_each(add_poller);
   for (const Fiber* fiber = at_barrier_.first(); fiber != nullptr; fiber = fiber->next)
     by_place["block barrier " + place(fiber->site)].push_back(fiber->thread);
   for (const Warp& warp : warps_)
@@ -532,42 +715,53 @@ std::string kernel_name(const char* signature) {
   return std::string(name);
 }
 
-void BlockExecutor::throw_trap() const {
-  throw error(fmt::format("__trap() by thread ({}, {}, {})", +threadIdx.x, +threadIdx.y, +threadIdx.z));
+void BlockExecutor::trap() {
+  set_failure(fmt::format("__trap() by thread ({}, {}, {})", +threadIdx.x, +threadIdx.y, +threadIdx.z));
+  abandon();
+}
+
+void BlockExecutor::refuse_in_independent(const char* what, Site site) {
+  set_failure(fmt::format("{} at {}: the kernel was launched as independent, which promises that it has none",
+                          what, place(site)));
+  abandon();
 }
 
 // ---- calls from kernels
 
-namespace {
-
-[[noreturn]] void refuse_collective(const char* what, Site site) {
-  throw SimtError(
-      fmt::format("{} at {}: the kernel was launched as independent, which promises that it has none", what,
-                  place(site)));
-}
-
-}  // namespace
-
 void sync_block(Site site) {
   if (current_executor == nullptr) [[unlikely]]
-    refuse_collective("block barrier", site);
+    running_executor->refuse_in_independent("block barrier", site);
   current_executor->sync_block(site);
 }
 
 unsigned meet_block(BlockBarrier kind, unsigned value, Site site) {
-  if (current_executor == nullptr) refuse_collective("block barrier", site);
+  if (current_executor == nullptr) running_executor->refuse_in_independent("block barrier", site);
   return current_executor->meet_block(kind, value, site);
 }
 
 uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned operand, Site site) {
-  if (current_executor == nullptr) refuse_collective("warp collective", site);
+  if (current_executor == nullptr) running_executor->refuse_in_independent("warp collective", site);
   return current_executor->meet_warp(mask, combine, value, operand, site);
 }
 
-void let_others_run() {
-  if (current_executor != nullptr) current_executor->let_others_run();
+void let_others_run(Site site) {
+  if (running_executor != nullptr) running_executor->let_others_run(site);
 }
 
-bool start_next_thread() { return current_executor->start_next_thread(); }
+void poll(const void* address, uint64_t value, unsigned bytes, Site site) {
+  if (running_executor != nullptr) running_executor->poll(address, value, bytes, site);
+}
+
+void poll(const void* address, unsigned bytes) {
+  if (running_executor != nullptr) running_executor->poll(address, value_at(address, bytes), bytes, Site());
+}
+
+void end_quiet() {
+  if (running_executor != nullptr) running_executor->end_quiet();
+}
+
+void __trap() { running_executor->trap(); }
+
+bool start_next_thread() { return running_executor->start_next_thread(); }
 
 }  // namespace treadle::TREADLE_TARGET

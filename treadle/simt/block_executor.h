@@ -8,58 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "treadle/simt/block_fiber.h"
+#include "treadle/simt/block_host.h"
 #include "treadle/simt/executor.h"
-#include "treadle/simt/fiber.h"
-#include "treadle/simt/grid_barrier.h"
 #include "treadle/simt/launch.h"
-#include "treadle/simt/thread_order.h"
+#include "treadle/simt/ready_threads.h"
 #include "treadle/simt/warp.h"
 
 namespace treadle::TREADLE_TARGET {
 
-/// A stack, and the CUDA thread that runs on it now. What a switch touches fits in one cache line.
-struct alignas(64) Fiber {
-  simt::FiberContext context;
-  Fiber* next = nullptr;  ///< in the list it is in
-  Site site;              ///< where it waits
-  BuiltIn coordinates{};  ///< its threadIdx
-  unsigned thread = 0;    ///< number within the block
-  uint64_t result = 0;    ///< of the collective it waits for
-  simt::FiberStack stack;
-};
-
-/// First in, first out.
-class FiberQueue {
- public:
-  bool empty() const { return first_ == nullptr; }
-  Fiber* first() const { return first_; }
-
-  void push(Fiber* fiber) {
-    fiber->next = nullptr;
-    (first_ == nullptr ? first_ : last_->next) = fiber;
-    last_ = fiber;
-  }
-
-  Fiber* pop() {
-    Fiber* fiber = first_;
-    if (fiber != nullptr) first_ = fiber->next;
-    return fiber;
-  }
-
-  /// Moves all of `other` to the end.
-  void append(FiberQueue& other) {
-    if (other.empty()) return;
-    (empty() ? first_ : last_->next) = other.first_;
-    last_ = other.last_;
-    other.first_ = nullptr;
-  }
-
-  void clear() { first_ = nullptr; }
-
- private:
-  Fiber* first_ = nullptr;
-  Fiber* last_ = nullptr;  // meaningful unless empty
-};
+/// What there is for a block that was set aside, in rising order.
+enum class Outlook : uint8_t { unchanged, unknown, changed };
 
 class BlockExecutor {
  public:
@@ -68,10 +27,11 @@ class BlockExecutor {
   BlockExecutor(const BlockExecutor&) = delete;
   BlockExecutor& operator=(const BlockExecutor&) = delete;
 
-  /// Prepares for the blocks of a launch. `grid_barrier` is null unless the launch is cooperative.
-  void begin_grid(const KernelLaunch& launch, Schedule schedule, GridBarrier* grid_barrier);
+  /// Prepares for the blocks of a launch. `host` must outlive them.
+  void begin_grid(const KernelLaunch& launch, Schedule schedule, BlockHost& host);
 
-  /// Runs the block with this number to its end; rethrows what its threads threw.
+  /// Runs the block with this number to its end, and, where blocks run as plain loops, those that the host
+  /// gives next; throws what their threads threw.
   void run_block(uint64_t block);
 
   bool running() const { return running_; }
@@ -80,9 +40,24 @@ class BlockExecutor {
   void sync_block(Site site);
   unsigned meet_block(BlockBarrier kind, unsigned value, Site site);
   uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned operand, Site site);
-  void let_others_run();
+  void let_others_run(Site site);
+  void poll(const void* address, uint64_t value, unsigned bytes, Site site);
+  void end_quiet();
   bool start_next_thread();
-  [[noreturn]] void throw_trap() const;
+  [[noreturn]] void trap();
+  [[noreturn]] void refuse_in_independent(const char* what, Site site);
+
+  // For the host, while the block is set aside: the calling thread is another.
+
+  /// The thread that runs, or ran last: its place, and its number within the block.
+  const Fiber& running_thread() const { return *current_; }
+  /// Whether a value that one of the block's threads waits for has changed.
+  Outlook outlook() const;
+  /// "threads 0-15 at file:line; thread 3 at …" by place; numbers are linear within the block.
+  std::string waiting_threads() const;
+  dim3 block() const { return block_; }
+  /// With kernel and block in front.
+  SimtError error(const std::string& problem) const;
 
  private:
   /// The lanes that have arrived at one collective.
@@ -104,8 +79,8 @@ class BlockExecutor {
   void leave_fiber();
 
   void begin_block(uint64_t block);
-  void run_plain_block();
-  void run_fibers();
+  void run_fibers(Fiber* first);
+  void run_plain_blocks();
   void set_block_built_ins(uint64_t block);
   void order_threads(uint64_t block);
   unsigned reordered_thread(unsigned position) const;
@@ -120,37 +95,46 @@ class BlockExecutor {
   uint64_t switch_to(Fiber* fiber);
   void switch_to_main();
   uint64_t park();
-  uint64_t park_on_fresh_fiber();
-  uint64_t park_for_held_warp();
+  uint64_t park_while_starting();
+  uint64_t park_by_chance();
+  void make_ready(Fiber* fiber);
+  bool any_ready() const;
   Fiber* next_ready();
 
-  [[noreturn]] void diverge(Site site) const;
+  [[noreturn]] void diverge(Site site);
   uint64_t wait_at_barrier();
   uint64_t open_barrier_and_park();
   void fold_barrier_value(unsigned value);
   void open_barrier();
-  void shuffle_waiters();
-  void release_in_random_order();
-  void release_held_warp();
   void wait_for_grid();
 
-  [[noreturn]] void refuse_mask(unsigned mask, Site site) const;
+  [[noreturn]] void refuse_mask(unsigned mask, Site site);
   Meeting& meeting_of(Warp& warp, unsigned mask, WarpCombine* combine);
   void report_different_places(const Meeting& meeting, Site site) const;
   void complete(unsigned warp_number, Meeting& meeting);
   void end_lane(unsigned thread);
   void complete_without(Warp& warp, unsigned warp_number);
 
-  SimtError error(const std::string& problem) const;
-  SimtError deadlock() const;
-  uint64_t throw_deadlock() const;
-  std::string waiting_threads() const;
+  void wait_quietly(bool asleep);
+  void say_quiet();
+  unsigned runnable() const;
+  void begin_quiet_round();
+  uint64_t owner(const Fiber* fiber) const { return blocks_begun_ << 16 | fiber->thread; }
+
+  void set_failure(const std::string& problem);
+  [[noreturn]] void abandon();
+  [[noreturn]] uint64_t fail_by_deadlock();
+  const Fiber* a_waiting_thread() const;
   std::string thread_name(unsigned thread) const;
 
   const KernelLaunch* launch_ = nullptr;
   Schedule schedule_;
-  GridBarrier* grid_barrier_ = nullptr;
+  BlockHost* host_ = nullptr;
+  bool by_chance_ = false;  ///< the schedule is random
+  bool plain_ = false;      ///< the block runs as a plain loop, on one fiber
   bool running_ = false;
+  dim3 block_;
+  uint64_t blocks_begun_ = 0;
 
   unsigned threads_ = 0;         ///< of the block
   unsigned started_ = 0;         ///< so far
@@ -163,9 +147,11 @@ class BlockExecutor {
   Fiber* current_ = nullptr;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_fibers_;
-  std::vector<Fiber*> shuffled_;
-  FiberQueue ready_;
-  FiberQueue held_;  ///< random schedule only: whole warps that go on when nothing is ready
+  FiberQueue ready_;               ///< unless the schedule is random
+  ReadyByChance ready_by_chance_;  ///< else
+
+  uint64_t quiet_round_ = 1;  ///< a new one begins with every change
+  bool asleep_ = false;       ///< in this round, a thread slept
 
   FiberQueue at_barrier_;
   unsigned arrived_ = 0;
@@ -173,12 +159,14 @@ class BlockExecutor {
   unsigned barrier_value_ = 0;
 
   std::vector<Warp> warps_;
+  unsigned in_meetings_ = 0;  ///< threads that wait in one
   struct FreeMemory {
     void operator()(void* memory) const;
   };
   std::unique_ptr<void, FreeMemory> shared_memory_;
   size_t shared_capacity_ = 0;
   std::exception_ptr failure_;
+  bool abandoned_ = false;  ///< threads were left where they stood
 };
 
 /// Gives the calling thread's dynamic shared memory where it is not the executor's to allocate: programs have

@@ -56,8 +56,13 @@ class BlockExecutor;
 extern TREADLE_BUILT_IN __thread BuiltIn threadIdx, blockIdx, blockDim, gridDim;
 /// The block's dynamic shared memory.
 extern TREADLE_BUILT_IN __thread void* dynamic_shared_memory;
-/// The executor that runs a block on this thread; null in an independent kernel and outside kernels.
+/// The executor that runs a block on this thread, whose threads may wait for one another; null outside
+/// kernels, and where an independent kernel runs as a plain loop.
 extern TREADLE_BUILT_IN __thread BlockExecutor* current_executor;
+/// The executor that runs a block on this thread, of whatever kind; null outside kernels.
+extern TREADLE_BUILT_IN __thread BlockExecutor* running_executor;
+/// How many threads of the block have looked in vain for a change since the last event that was one.
+extern TREADLE_BUILT_IN __thread unsigned quiet_threads;
 
 constexpr int warpSize = 32;
 

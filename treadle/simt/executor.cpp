@@ -34,6 +34,7 @@ Schedule schedule_at_start() {
 
 struct Settings {
   std::atomic<unsigned> workers{workers_at_start()};
+  std::atomic<uint64_t> patience{uint64_t{1} << 22};
   std::mutex mutex;
   Schedule schedule = schedule_at_start();
 };
@@ -69,5 +70,9 @@ void set_workers(unsigned count) {
 }
 
 unsigned workers() { return settings().workers; }
+
+void set_patience(uint64_t polls) { settings().patience = polls; }
+
+uint64_t patience() { return settings().patience; }
 
 }  // namespace treadle::TREADLE_TARGET

@@ -38,4 +38,9 @@ TREADLE_API Schedule schedule();
 TREADLE_API void set_workers(unsigned count);
 TREADLE_API unsigned workers();
 
+/// How often threads may look for a change in vain, all together and while nothing else happens, before their
+/// grid ends with SimtError: at start some 4 million, a fraction of a second.
+TREADLE_API void set_patience(uint64_t polls);
+TREADLE_API uint64_t patience();
+
 }  // namespace treadle::TREADLE_TARGET

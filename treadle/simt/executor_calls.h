@@ -36,8 +36,24 @@ unsigned meet_block(BlockBarrier kind, unsigned value, Site site);
 /// Waits until all lanes of `mask` that have not returned call it with the same mask and `combine`.
 uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned operand, Site site);
 
-/// Lets other threads of the block run; for threads that wait for another thread's store.
-void let_others_run();
+/// Lets other threads run, of other blocks too where those of this one do the same.
+void let_others_run(Site site);
+
+/// Tells that the running thread has found `value` in the `bytes` at `address` and has changed nothing there:
+/// it may be waiting. Where it finds the same again and again, others run first. What nobody will ever
+/// change ends the grid with SimtError.
+void poll(const void* address, uint64_t value, unsigned bytes, Site site);
+
+/// The same for a volatile load of code that is checked: looks at the memory itself.
+void poll(const void* address, unsigned bytes);
+
+void end_quiet();
+
+/// Tells that the running thread has changed something that others may wait for.
+inline void note_change() {
+  if (quiet_threads != 0) [[unlikely]]
+    end_quiet();
+}
 
 inline unsigned lane_index() { return linear_thread_index() % warpSize; }
 

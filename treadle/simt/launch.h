@@ -12,7 +12,7 @@
 namespace treadle::TREADLE_TARGET {
 
 /// How the threads of a block run: on fibers, so that they may wait for one another, or one after another in
-/// a plain loop.
+/// a plain loop; under other schedules than forward, and where they are checked, always on fibers.
 enum class LaunchKind : uint8_t { general, independent, cooperative };
 
 /// For launch<kernel, independent>: the kernel calls no barrier and no warp collective. DeviceError when it
@@ -27,9 +27,11 @@ struct KernelLaunch {
   const char* signature;  ///< text that contains the kernel's name
   const void* arguments;
   size_t argument_bytes;
-  /// general and cooperative: runs threads of the block until none is left to start; independent: runs one
-  /// whole block.
+  /// Runs threads of the block until none is left to start.
   void (*run)(const void* arguments);
+  /// Independent launches only: runs one whole block in a plain loop. Null where they are always run as
+  /// others are.
+  void (*run_block)(const void* arguments) = nullptr;
 };
 
 /// Runs all blocks and returns when they are done; while a graph is captured, only records the launch. Throws
@@ -60,12 +62,21 @@ struct KernelLauncher<void (*)(P...)> {
     IndependentBlock<kernel, P...>::run(*static_cast<const Arguments*>(arguments));
   }
 
+  /// What is checked always runs as threads that a checker can tell apart.
+  template <auto kernel, LaunchKind kind>
+  static constexpr auto block_loop() -> void (*)(const void*) {
+#if !defined(TREADLE_SIMT_CHECK)
+    if constexpr (kind == LaunchKind::independent) return run_block<kernel>;
+#endif
+    return nullptr;
+  }
+
   template <auto kernel, LaunchKind kind>
   static void launch(const char* signature, stream_t stream, dim3 grid, dim3 block, size_t shared_bytes,
                      P... arguments) {
     const Arguments pack(arguments...);
-    run_grid({kind, grid, block, shared_bytes, signature, &pack, sizeof pack,
-              kind == LaunchKind::independent ? run_block<kernel> : run_threads<kernel>},
+    run_grid({kind, grid, block, shared_bytes, signature, &pack, sizeof pack, run_threads<kernel>,
+              block_loop<kernel, kind>()},
              stream);
   }
 };

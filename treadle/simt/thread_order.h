@@ -34,28 +34,41 @@ class ScheduleRandom {
   uint64_t state_;
 };
 
-/// A permutation of 0 … count−1: the k-th block to start. Random order is an affine map, which needs no
-/// memory.
+/// A permutation of 0 … count−1: the k-th block to start. A GPU starts blocks roughly in order, and those
+/// that are there at once in any: so the permutation is one of each kWindow numbers. Random order is an
+/// affine map, which needs no memory.
 class BlockOrder {
  public:
-  BlockOrder(Schedule schedule, uint64_t count) : count_(count) {
-    if (schedule.order == ScheduleOrder::reverse) {
-      factor_ = offset_ = count - 1;
-    } else if (schedule.order == ScheduleOrder::random) {
-      ScheduleRandom random(schedule.seed);
-      offset_ = random.below(count);
-      do factor_ = 1 + random.below(count);
-      while (std::gcd(factor_, count) != 1);
-    }
-  }
+  static constexpr uint64_t kWindow = 1024;
+
+  BlockOrder(Schedule schedule, uint64_t count)
+      : whole_(schedule, kWindow), last_(schedule, count % kWindow), last_begin_(count - count % kWindow) {}
 
   uint64_t operator[](uint64_t k) const {
-    __extension__ using Wide = unsigned __int128;
-    return static_cast<uint64_t>((Wide{k} * factor_ + offset_) % count_);
+    const uint64_t within = k % kWindow;
+    return k - within + (k < last_begin_ ? whole_ : last_)(within);
   }
 
  private:
-  uint64_t count_, factor_ = 1, offset_ = 0;
+  struct Map {
+    Map(Schedule schedule, uint64_t count) : count(count) {
+      if (count == 0 || schedule.order == ScheduleOrder::forward) return;
+      if (schedule.order == ScheduleOrder::reverse) {
+        factor = offset = count - 1;
+        return;
+      }
+      ScheduleRandom random(schedule.seed);
+      offset = random.below(count);
+      do factor = 1 + random.below(count);
+      while (std::gcd(factor, count) != 1);
+    }
+    uint64_t operator()(uint64_t k) const { return (k * factor + offset) % count; }
+
+    uint64_t count, factor = 1, offset = 0;
+  };
+
+  Map whole_, last_;
+  uint64_t last_begin_;
 };
 
 }  // namespace treadle::TREADLE_TARGET
