@@ -68,6 +68,8 @@ void trap_in_independent(stream_t stream);
 
 // reductions.cu
 void reduce_twice(stream_t stream, const int* x, int* sums, int* squares, int blocks, int threads);
+void reduce_twice_unprotected(stream_t stream, const int* x, int* sums, int* squares, int blocks, int threads,
+                              bool tree);
 
 // progress.cu
 void wait_for_later_warp(stream_t stream, int* flag, int* out);

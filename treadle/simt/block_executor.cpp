@@ -400,7 +400,7 @@ void BlockExecutor::open_barrier() {
       fiber->result = barrier_value_;
   if (!by_chance_) return ready_.append(at_barrier_);
   while (Fiber* fiber = at_barrier_.pop()) ready_by_chance_.push(fiber);
-  ready_by_chance_.scatter(random_.below(8) == 0);
+  ready_by_chance_.scatter(random_.below(16) == 0);
 }
 
 void BlockExecutor::wait_for_grid() {

@@ -97,7 +97,7 @@ class ReadyByChance {
   }
 
  private:
-  static constexpr uint64_t kSteps = 64;  ///< of one warp in a row, on average at most
+  static constexpr uint64_t kSteps = 4096;  ///< of one warp in a row, on average at most
 
   unsigned lively_warps() const {
     unsigned lively = 0;
