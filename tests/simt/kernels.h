@@ -66,6 +66,17 @@ void barrier_against_shuffle(stream_t stream);
 void trap_between_barriers(stream_t stream);
 void trap_in_independent(stream_t stream);
 
+// crashes.cu; `plain`: as an independent launch
+void store_to_null(stream_t stream);
+void divide_by_zero(bool plain);
+void fail_assertion(bool plain);
+int recurse(bool plain, int depth);
+int use_huge_frame(stream_t stream, int i);
+void use_80_kilobytes(stream_t stream, int* x, int step);
+void abort_in_kernel(bool plain);
+void terminate_in_kernel(bool plain);
+void execute_illegal_instruction(bool plain);
+
 // reductions.cu
 void reduce_twice(stream_t stream, const int* x, int* sums, int* squares, int blocks, int threads);
 void reduce_twice_unprotected(stream_t stream, const int* x, int* sums, int* squares, int blocks, int threads,

@@ -16,7 +16,8 @@ __global__ void reduce_twice_kernel(const int* x, int* sums, int* squares) {
 /// The sum over the block; the barrier that keeps `partial` until all have read it is missing.
 __device__ int sum_without_last_barrier(int value) {
   __shared__ int partial[32];
-  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffffu, value, distance);
+  for (int distance = 16; distance > 0; distance /= 2)
+    value += __shfl_down_sync(0xffffffffu, value, distance);
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
   __syncthreads();
   int sum = 0;
@@ -48,8 +49,8 @@ __global__ void reduce_twice_unprotected_kernel(const int* x, int* sums, int* sq
 void reduce_twice_unprotected(stream_t stream, const int* x, int* sums, int* squares, int blocks, int threads,
                               bool tree) {
   if (tree)
-    launch<reduce_twice_unprotected_kernel<tree_sum_without_last_barrier>>(stream, blocks, threads, 0, x, sums,
-                                                                           squares);
+    launch<reduce_twice_unprotected_kernel<tree_sum_without_last_barrier>>(stream, blocks, threads, 0, x,
+                                                                           sums, squares);
   else
     launch<reduce_twice_unprotected_kernel<sum_without_last_barrier>>(stream, blocks, threads, 0, x, sums,
                                                                       squares);

@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "treadle/simt/assertion.h"
 #include "treadle/simt/hooks.h"
 
 namespace treadle::TREADLE_TARGET {
@@ -47,7 +48,13 @@ void BlockExecutor::FreeMemory::operator()(void* memory) const { std::free(memor
 
 std::atomic<void* (*)()> own_dynamic_shared = nullptr;
 
-BlockExecutor::BlockExecutor() { simt::prepare_thread(main_); }
+BlockExecutor::BlockExecutor() {
+  simt::prepare_thread(main_);
+  install_fault_handlers();
+  simt::on_failed_assertion([](const char* file, unsigned line, const std::string& text) {
+    if (running_executor != nullptr) running_executor->end_by_assertion(file, line, text);
+  });
+}
 
 BlockExecutor::~BlockExecutor() { give_back_stacks(); }
 
@@ -716,8 +723,47 @@ std::string kernel_name(const char* signature) {
 }
 
 void BlockExecutor::trap() {
-  set_failure(fmt::format("__trap() by thread ({}, {}, {})", +threadIdx.x, +threadIdx.y, +threadIdx.z));
+  set_failure("__trap() by thread " + running_thread_name());
   abandon();
+}
+
+bool BlockExecutor::on_fiber(uintptr_t stack_pointer) const {
+  const auto base = reinterpret_cast<uintptr_t>(current_->stack.base);
+  return stack_pointer >= base - current_->stack.guard && stack_pointer < base + current_->stack.size;
+}
+
+void BlockExecutor::end_by_fault() {
+  {
+    const auto base = reinterpret_cast<uintptr_t>(current_->stack.base);
+    const auto address = reinterpret_cast<uintptr_t>(fault_.address);
+    const bool overflow =
+        fault_.address != nullptr && address < base && address >= base - current_->stack.guard;
+    const std::string what = overflow ? fmt::format("stack overflow: a thread has {} KB of local memory",
+                                                    current_->stack.size / 1024)
+                                      : describe(fault_);
+    const std::string message = fmt::format("thread {}: {}", running_thread_name(), what);
+    hooks::Mistake mistake{"fault", message.c_str(), Site(), current_->thread};
+    mistake.instruction = fault_.instruction;
+    hooks::mistake(mistake);
+    set_failure(message);
+  }
+  abandon();
+}
+
+void BlockExecutor::end_by_assertion(const char* file, unsigned line, const std::string& text) {
+  {
+    const std::string message = fmt::format("thread {}: {}", running_thread_name(), text);
+    hooks::Mistake mistake{"assert", message.c_str(), Site(), current_->thread};
+    mistake.file = file, mistake.line = line;
+    hooks::mistake(mistake);
+    set_failure(message);
+  }
+  abandon();
+}
+
+/// A plain loop knows its thread from threadIdx alone.
+std::string BlockExecutor::running_thread_name() const {
+  return fmt::format("({}, {}, {})", +threadIdx.x, +threadIdx.y, +threadIdx.z);
 }
 
 void BlockExecutor::refuse_in_independent(const char* what, Site site) {

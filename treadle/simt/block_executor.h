@@ -11,6 +11,7 @@
 #include "treadle/simt/block_fiber.h"
 #include "treadle/simt/block_host.h"
 #include "treadle/simt/executor.h"
+#include "treadle/simt/fault_handler.h"
 #include "treadle/simt/launch.h"
 #include "treadle/simt/ready_threads.h"
 #include "treadle/simt/warp.h"
@@ -46,6 +47,17 @@ class BlockExecutor {
   bool start_next_thread();
   [[noreturn]] void trap();
   [[noreturn]] void refuse_in_independent(const char* what, Site site);
+
+  // For handlers of signals, on the thread that runs the block.
+
+  /// Whether a stack pointer is in the running fiber's stack, or beyond its end.
+  bool on_fiber(uintptr_t stack_pointer) const;
+  void note_fault(const Fault& fault) { fault_ = fault; }
+  char* fault_stack_top() const { return fault_stacks_.top(); }
+  /// Ends the block by the fault that was noted.
+  [[noreturn]] void end_by_fault();
+  /// Ends the block by an assertion.
+  [[noreturn]] void end_by_assertion(const char* file, unsigned line, const std::string& text);
 
   // For the host, while the block is set aside: the calling thread is another.
 
@@ -126,6 +138,7 @@ class BlockExecutor {
   [[noreturn]] uint64_t fail_by_deadlock();
   const Fiber* a_waiting_thread() const;
   std::string thread_name(unsigned thread) const;
+  std::string running_thread_name() const;
 
   const KernelLaunch* launch_ = nullptr;
   Schedule schedule_;
@@ -166,6 +179,8 @@ class BlockExecutor {
   std::unique_ptr<void, FreeMemory> shared_memory_;
   size_t shared_capacity_ = 0;
   std::exception_ptr failure_;
+  Fault fault_;
+  FaultStacks fault_stacks_;
   bool abandoned_ = false;  ///< threads were left where they stood
 };
 

@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -79,11 +79,16 @@ treadle_simt_switch_stack:
 namespace treadle::simt {
 namespace {
 
+/// Where sanitizers need room of their own for each byte, less.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr size_t kStackBytes = 256 * 1024;
+constexpr uint32_t kStackBytes = 256 * 1024, kGuardBytes = 64 * 1024;
 #else
-constexpr size_t kStackBytes = 64 * 1024;
+/// CUDA's 512 KB of local memory, and room for what the host needs beside; only what is touched takes memory.
+/// The guard is as long, so that no frame reaches beyond it.
+constexpr uint32_t kStackBytes = (512 + 64) * 1024, kGuardBytes = 512 * 1024;
 #endif
+/// Where the system gives no more.
+constexpr uint32_t kSmallStackBytes = 64 * 1024, kSmallGuardBytes = 64 * 1024;
 
 class StackStore {
  public:
@@ -101,15 +106,21 @@ class StackStore {
   }
 
  private:
+  static FiberStack make() {
+    FiberStack stack = make(kStackBytes, kGuardBytes);
+    if (stack.base == nullptr) stack = make(kSmallStackBytes, kSmallGuardBytes);
+    require<DeviceError>(stack.base != nullptr, "simt: no memory for the stack of a thread");
+    return stack;
+  }
+
   /// Each guarded stack counts as two mappings, of which a process has about 65,000: beyond them stacks go
   /// unguarded.
-  static FiberStack make() {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    void* memory = mmap(nullptr, page + kStackBytes, PROT_READ | PROT_WRITE,
+  static FiberStack make(uint32_t bytes, uint32_t guard) {
+    void* memory = mmap(nullptr, size_t{guard} + bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    require<DeviceError>(memory != MAP_FAILED, "simt: no memory for the stack of a thread");
-    static_cast<void>(mprotect(memory, page, PROT_NONE));
-    return {static_cast<char*>(memory) + page, kStackBytes};
+    if (memory == MAP_FAILED) return {};
+    static_cast<void>(mprotect(memory, guard, PROT_NONE));
+    return {static_cast<char*>(memory) + guard, bytes, guard};
   }
 
   std::mutex mutex_;
@@ -161,8 +172,10 @@ void prepare_thread(FiberContext& context) {
   pthread_attr_t attributes;
   void* base = nullptr;
   pthread_getattr_np(pthread_self(), &attributes);
-  pthread_attr_getstack(&attributes, &base, &context.stack.size);
+  size_t size = 0;
+  pthread_attr_getstack(&attributes, &base, &size);
   pthread_attr_destroy(&attributes);
+  context.stack.size = static_cast<uint32_t>(std::min<size_t>(size, UINT32_MAX));
   context.stack.base = static_cast<char*>(base);
 #elif defined(__SANITIZE_THREAD__)
   context.history = __tsan_get_current_fiber();

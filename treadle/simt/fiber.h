@@ -19,10 +19,10 @@
 
 namespace treadle::simt {
 
-/// The usable bytes of a stack; the page below them faults.
+/// The usable bytes of a stack, and how many below them fault.
 struct FiberStack {
   char* base = nullptr;
-  size_t size = 0;
+  uint32_t size = 0, guard = 0;
 };
 
 /// Takes a stack from the process-wide store, or makes one. Throws DeviceError when memory is out.

@@ -27,6 +27,10 @@ struct Mistake {
   bool has_other = false;
   Site other_site = {};
   unsigned other_thread = 0;
+  // Where the place is known in another way than `site`, whose line is 0 then.
+  const void* instruction = nullptr;  ///< that faulted
+  const char* file = nullptr;         ///< of an assertion
+  unsigned line = 0;
 };
 
 #if defined(TREADLE_SIMT_CHECK)
