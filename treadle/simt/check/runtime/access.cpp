@@ -277,7 +277,7 @@ template void Block::access<true>(uintptr_t, unsigned, AccessKind, uintptr_t);
 
 namespace {
 
-/// Volatile reads after which others get a turn: a thread that polls waits for one of them.
+/// Volatile reads after which the executor hears of each: a thread that polls waits for another.
 constexpr uint32_t kPollsAlone = 16;
 
 template <bool kWrite, unsigned kBytes>
@@ -297,10 +297,7 @@ void with_volatile(void* pointer, unsigned bytes, void* pc) {
   if constexpr (kWrite) {
     block->exchange_signal(address, AccessKind::is_volatile, false, true, false);
   } else {
-    if (++block->running().polls > kPollsAlone) {
-      block->running().polls = 0;
-      checked::let_others_run();
-    }
+    if (++block->running().polls > kPollsAlone) checked::poll(pointer, bytes);
     block->exchange_signal(address, AccessKind::is_volatile, true, false, false);
   }
   block->access<kWrite>(address, bytes, AccessKind::is_volatile, reinterpret_cast<uintptr_t>(pc));
