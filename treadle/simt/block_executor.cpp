@@ -103,7 +103,7 @@ void BlockExecutor::run_block(uint64_t block) {
 void BlockExecutor::begin_block(uint64_t block) {
   set_block_built_ins(block);
   order_threads(block);
-  started_ = arrived_ = in_meetings_ = quiet_threads = 0;
+  started_ = arrived_ = in_meetings_ = quiet_threads = uninterrupted = 0;
   abandoned_ = false;
   ++blocks_begun_;
   next_coordinates_ = {};
@@ -643,7 +643,7 @@ void BlockExecutor::tick(const Interrupted& where) {
   const uint64_t spent = std::min<uint64_t>(where.nanoseconds - last_tick_, 20'000'000);
   last_tick_ = where.nanoseconds;
   const BlockHost::Verdict verdict = host_->spend(spent);
-  if (state_ == State::busy || !text_.contains(where.instruction)) return;
+  if (state_ == State::busy || uninterrupted != 0 || !text_.contains(where.instruction)) return;
   if (verdict == BlockHost::Verdict::abandon) abandon();
   if (verdict == BlockHost::Verdict::too_long) end_by_limit();
 #if !defined(TREADLE_SIMT_CHECK)  // which sees what threads wait for
