@@ -3,7 +3,7 @@
 
 __global__ void fill(float* grid, size_t n) {
   const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
-  if (i < n) grid[i] = 1.0f;  // also: host-pointer
+  if (i < n) grid[i] = 1.0f;  // also: host-pointer, also: fault
 }
 
 int main() {
