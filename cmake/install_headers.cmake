@@ -1,6 +1,7 @@
 # Installs the public interface: the headers below SOURCE/treadle that say `#pragma once  // public`, all of Treadle's that
-# they include, and treadle/treadle.h, which includes the public ones. Runs at installation, when the sources are as they
-# are; TO is the folder for headers.
+# they include, and treadle/treadle.h, which includes the public ones; before them those that CUDA programs are compiled with
+# (simt/driver), with ONLY_PROGRAMS these alone. Runs at installation, when the sources are as they are; TO is the folder for
+# headers.
 
 cmake_policy(VERSION 3.25)  # an installation has none of its own
 
@@ -46,13 +47,25 @@ function(with_includes result)
   set(${result} ${all} PARENT_SCOPE)
 endfunction()
 
+# install_with_includes(HEADER…): the headers and those that they include, to their places.
+function(install_with_includes)
+  with_includes(installed ${ARGN})
+  foreach(header ${installed})
+    cmake_path(GET header PARENT_PATH folder)
+    folder_with(origin ${header})
+    file(INSTALL ${origin}/${header} DESTINATION ${TO}/${folder})
+  endforeach()
+endfunction()
+
+# What CUDA programs are compiled with.
+file(GLOB_RECURSE toolkit RELATIVE ${SOURCE} ${SOURCE}/treadle/simt/toolkit/include/*)
+install_with_includes(treadle/simt/program.h ${toolkit})
+if(ONLY_PROGRAMS)
+  return()
+endif()
+
 public_headers(public)
-with_includes(installed ${public})
-foreach(header ${installed})
-  cmake_path(GET header PARENT_PATH folder)
-  folder_with(origin ${header})
-  file(INSTALL ${origin}/${header} DESTINATION ${TO}/${folder})
-endforeach()
+install_with_includes(${public})
 
 list(TRANSFORM public REPLACE "(.+)" "#include \"\\1\"" OUTPUT_VARIABLE includes)
 list(JOIN includes "\n" includes)

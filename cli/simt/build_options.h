@@ -6,6 +6,7 @@
 
 #include "cli/option.h"
 #include "treadle/simt/driver/build.h"
+#include "treadle/simt/driver/process.h"
 
 namespace treadle::cli {
 
@@ -16,7 +17,7 @@ struct ProgramBuild {
 
   static void describe(auto& field) {
     using O = ProgramBuild;
-    field("files", &O::files, "Sources: .cu, .cpp, .c, .o, .a",
+    field("files", &O::files, "Sources (.cu, .cpp, .c) and what is linked (.o, .a)",
           {.on_command_line = "FILE", .required = true});
     field("definitions", &O::definitions, "Define a macro: -DNAME or -DNAME=VALUE",
           {.on_command_line = "-D"});
@@ -41,7 +42,19 @@ struct ProgramBuild {
             .compiler = compiler,
             .debug = debug,
             .checked = false,
-            .program = {}};
+            .program = {},
+            .dependencies = {}};
+  }
+
+  /// The path of the program: built in the folder, or the file itself where it is one.
+  std::string built(const simt::driver::TemporaryFolder& folder, bool checked = false) const {
+    if (files.size() == 1 && simt::driver::is_program(files[0]))
+      return files[0].find('/') == std::string::npos ? "./" + files[0] : files[0];
+    auto options = build_options();
+    options.checked = checked;
+    options.program = folder / "program";
+    build(options);
+    return options.program;
   }
 };
 

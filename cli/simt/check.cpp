@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "cli/command.h"
+#include "cli/interruption.h"
 #include "cli/simt/build_options.h"
 #include "cli/simt/report_json.h"
 #include "cli/simt/report_text.h"
@@ -46,13 +47,14 @@ struct Outcome {
   }
   int code() const {
     if (!run.report.reports.empty()) return kReports;
-    return run.complete && run.exit_code == 0 ? kSuccess : kFailed;
+    return run.complete && run.end.code == 0 ? kSuccess : kFailed;
   }
 };
 
 std::string ending(const CheckedRun& run) {
-  if (!run.complete) return fmt::format("the program ended with {} and left no report", run.exit_code);
-  return run.exit_code == 0 ? "" : fmt::format("the program ended with {}", run.exit_code);
+  if (run.end.out_of_time) return "the program was ended because its time (--limit) was up";
+  if (!run.complete) return fmt::format("the program ended with {} and left no report", run.end.code);
+  return run.end.code == 0 ? "" : fmt::format("the program ended with {}", run.end.code);
 }
 
 void print_text(const Outcome& outcome) {
@@ -77,7 +79,7 @@ void print_as_json(const Outcome& outcome, const std::string& program) {
   print_json(Json{{"program", program},
                   {"schedule", outcome.run.report.schedule},
                   {"seed", int64_t(outcome.run.report.seed)},
-                  {"exit_code", outcome.run.exit_code},
+                  {"exit_code", outcome.run.end.code},
                   {"complete", outcome.run.complete},
                   {"launches", int64_t(outcome.run.report.launches)},
                   {"seconds", outcome.run.report.seconds},
@@ -91,12 +93,11 @@ int run(const SimtCheck& chosen, const IsGiven& is_given) {
   for (const std::string& file : chosen.suppress)
     for (Suppression& suppression : simt::driver::read_suppressions(file))
       outcome.suppressions.push_back(std::move(suppression));
+  const std::stop_token stop = stop_on_signals();
   const simt::driver::TemporaryFolder folder;
-  auto options = chosen.build_options();
-  options.checked = true;
-  options.program = folder / "program";
-  build(options);
-  outcome.run = run_checked(chosen.process(options.program, is_given("--seed")));
+  const std::string program = chosen.built(folder, true);
+  outcome.run = run_checked(chosen.process(program, is_given("--seed"), stop));
+  if (stop.stop_requested()) return kInterrupted;
   outcome.schedule = chosen.schedule_words(is_given("--seed"));
   suppress(outcome.run.report.reports, outcome.suppressions);
   if (!chosen.sarif.empty())

@@ -1,6 +1,8 @@
 #include "cli/command.h"
+#include "cli/interruption.h"
 #include "cli/simt/build_options.h"
 #include "cli/simt/run_options.h"
+#include "cli/standard_output.h"
 #include "treadle/simt/driver/process.h"
 
 namespace treadle::cli {
@@ -14,11 +16,12 @@ struct SimtRun : ProgramBuild, ProgramRun {
 };
 
 int run(const SimtRun& chosen, const IsGiven& is_given) {
+  const std::stop_token stop = stop_on_signals();
   const simt::driver::TemporaryFolder folder;
-  auto options = chosen.build_options();
-  options.program = folder / "program";
-  build(options);
-  return simt::driver::run(chosen.process(options.program, is_given("--seed")));
+  const std::string program = chosen.built(folder);
+  const auto end = simt::driver::run(chosen.process(program, is_given("--seed"), stop));
+  if (end.out_of_time) print_error("treadle: the program was ended because its time (--limit) was up");
+  return stop.stop_requested() ? int(kInterrupted) : end.code;
 }
 
 }  // namespace

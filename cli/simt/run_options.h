@@ -1,8 +1,11 @@
 /// Options of the commands that run a CUDA program.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/option.h"
@@ -15,6 +18,8 @@ struct ProgramRun {
   std::string schedule = "forward";
   uint64_t seed = 0;
   int64_t workers = 0;
+  double limit = 600;
+  bool no_limit = false;
   std::vector<std::string> arguments;
 
   static void describe(auto& field) {
@@ -24,6 +29,8 @@ struct ProgramRun {
     field("seed", &O::seed, "Of the random schedule, which it chooses", {.check = seed_number()});
     field("workers", &O::workers, "Threads that run blocks; 0: one for each core",
           {.check = whole_number(0)});
+    field("limit", &O::limit, "Seconds after which the program is ended", {.check = positive_number()});
+    field("no_limit", &O::no_limit, "Let it run for as long as it takes", {.excludes = {"--limit"}});
     field("arguments", &O::arguments, "Arguments of the program, behind --", {.behind_dashes = true});
   }
 
@@ -38,10 +45,14 @@ struct ProgramRun {
     return random ? "--schedule random --seed " + std::to_string(seed) : "--schedule " + schedule;
   }
 
-  simt::driver::Process process(const std::string& program, bool seed_given) const {
-    simt::driver::Process process{.words = {program}};
+  simt::driver::Process process(const std::string& program, bool seed_given, std::stop_token stop) const {
+    // The program itself ends in time with a report; it is killed where it does not.
+    constexpr double kToReport = 10;
+    simt::driver::Process process{
+        .words = {program}, .seconds = no_limit ? 0 : limit + kToReport, .stop = std::move(stop)};
     process.words.insert(process.words.end(), arguments.begin(), arguments.end());
     process.environment.emplace_back("TREADLE_SIMT_SCHEDULE", schedule_text(seed_given));
+    process.environment.emplace_back("TREADLE_SIMT_LIMIT", no_limit ? "0" : fmt::format("{}", limit));
     if (workers > 0) process.environment.emplace_back("TREADLE_SIMT_WORKERS", std::to_string(workers));
     return process;
   }

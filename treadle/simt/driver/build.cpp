@@ -45,6 +45,16 @@ std::vector<std::string> compile_all(const BuildOptions& options, const Home& ho
   return files;
 }
 
+/// The compilers' own files, one after another.
+void write_dependencies(const BuildOptions& options, const std::vector<std::string>& files) {
+  std::string text;
+  for (const std::string& file : files) {
+    const std::filesystem::path own = std::filesystem::path(file).replace_extension(".d");
+    if (file.ends_with(".o") && exists(own)) text += read_file(own.string());
+  }
+  write_file(options.dependencies, text);
+}
+
 void link(const BuildOptions& options, const Home& home, const std::vector<std::string>& files,
           const TemporaryFolder& folder) {
   std::vector<std::string> objects = files;
@@ -60,16 +70,24 @@ void link(const BuildOptions& options, const Home& home, const std::vector<std::
   add((home.libraries / (options.checked ? "libtreadle_simt_checked.a" : "libtreadle_simt.a")).string());
   for (const std::string& library_folder : options.library_folders) add("-L" + library_folder);
   for (const std::string& library : options.libraries) add("-l" + library);
-  require<BuildError>(run({words}) == 0, "the program was not built: the linker's messages are above");
+  require<BuildError>(run({.words = words}).code == 0,
+                      "the program was not built: the linker's messages are above");
 }
 
 }  // namespace
+
+bool is_program(const std::string& file) {
+  const std::filesystem::path path = file;
+  return !path.has_extension() && std::filesystem::is_regular_file(path) && access(file.c_str(), X_OK) == 0;
+}
 
 void build(const BuildOptions& options) {
   require<ValueError>(!options.sources.empty(), "no source is given");
   const Home home = find_home();
   const TemporaryFolder folder;
-  link(options, home, compile_all(options, home, folder), folder);
+  const std::vector<std::string> files = compile_all(options, home, folder);
+  link(options, home, files, folder);
+  if (!options.dependencies.empty()) write_dependencies(options, files);
 }
 
 }  // namespace treadle::simt::driver

@@ -18,13 +18,18 @@ struct BuildOptions {
   std::string compiler;      ///< empty: the environment's CXX, else g++
   bool debug = false;        ///< with debug information; checked programs always have it
   bool checked = false;
-  std::string program;  ///< the file that is made
+  std::string program;       ///< the file that is made
+  std::string dependencies;  ///< a file for the headers that it depends on, as make reads it; empty: none
 };
 
 /// What the compiler or the linker has said no to; its messages are on stderr, as they are.
 struct BuildError : Error {
   using Error::Error;
 };
+
+/// Whether a file is a program that was built already: executable, and no source, object or library by its
+/// name.
+bool is_program(const std::string& file);
 
 /// Builds it. Throws BuildError, SourceError for what is not supported (FILE:LINE: …), FileError for files
 /// that are not there.

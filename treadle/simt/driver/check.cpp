@@ -60,7 +60,7 @@ CheckedRun run_checked(Process process) {
   const std::string file = folder / "report.json";
   process.environment.emplace_back("TREADLE_SIMT_REPORT", file);
   CheckedRun result;
-  result.exit_code = run(process);
+  result.end = run(process);
   std::error_code error;
   result.complete = std::filesystem::exists(file, error) && std::filesystem::file_size(file, error) > 0;
   if (!result.complete) return result;

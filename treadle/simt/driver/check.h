@@ -10,7 +10,7 @@ namespace treadle::simt::driver {
 
 struct CheckedRun {
   RunReport report;      ///< with files and lines; equal findings of one place are one report
-  int exit_code = 0;     ///< the program's
+  ProcessEnd end;        ///< the program's
   bool complete = true;  ///< the program has written its report
 };
 

@@ -7,6 +7,7 @@
 
 #include "treadle/simt/driver/process.h"
 #include "treadle/simt/driver/red_zones.h"
+#include "treadle/simt/driver/refused_headers.h"
 #include "treadle/simt/driver/translate.h"
 
 namespace treadle::simt::driver {
@@ -51,8 +52,7 @@ Words code_words(const BuildOptions& options) {
                           : options.checked             ? "1"
                                                         : "3"));
   if (options.checked)
-    append(words, {"-g", "-gdwarf-4", "-fsanitize=thread,bounds,alignment", "-fno-tree-sra",
-                   "-finline-small-functions", "--param=tsan-distinguish-volatile=1",
+    append(words, {"-g", "-gdwarf-4", "-fsanitize=thread,bounds", "--param=tsan-distinguish-volatile=1",
                    "--param=tsan-instrument-func-entry-exit=0"});
   else if (options.debug)
     words.emplace_back("-g");
@@ -86,12 +86,13 @@ CompilationResult compile(const BuildOptions& options, const Home& home, const C
   const auto run_with = [&](const Words& more, const std::string& output) {
     Words all = words;
     append(all, more);
-    const int code = run({all, output, messages});
+    const int code = run({.words = all, .output = output, .messages = messages}).code;
     return CompilationResult{read_file(messages), code != 0};
   };
   Words preprocessing = language == Language::c ? Words{"-x", "c"} : language_words(options, true);
   append(preprocessing, preprocessor_words(options, home));
   append(preprocessing, code_words(options));  // they define macros
+  append(preprocessing, {"-MMD", "-MT", options.program, "-MF", compilation.folder_stem + ".d"});
   if (language == Language::c) {
     append(preprocessing, {"-c", compilation.source, "-o", compilation.object});
     return run_with(preprocessing, "");
@@ -100,10 +101,14 @@ CompilationResult compile(const BuildOptions& options, const Home& home, const C
   append(preprocessing, {"-E", "-fworking-directory", "-x", "c++", compilation.source});
   const std::string preprocessed = compilation.folder_stem + ".preprocessed";
   CompilationResult first = run_with(preprocessing, preprocessed);
-  if (first.failed) return first;
-
+  if (first.failed) {
+    refuse_missing_libraries(first.messages);
+    return first;
+  }
+  const std::string text = read_file(preprocessed);
+  refuse_included_libraries(text);
   const std::string translated = compilation.folder_stem + ".ii";
-  write_file(translated, translate(read_file(preprocessed), options.checked ? "checked" : "simt"));
+  write_file(translated, translate(text, options.checked ? "checked" : "simt"));
   Words compiling = language_words(options, true);
   append(compiling, code_words(options));
   const std::string assembly = compilation.folder_stem + ".s";

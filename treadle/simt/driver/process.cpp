@@ -1,16 +1,22 @@
 #include "treadle/simt/driver/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "treadle/core/error.h"
 
@@ -36,6 +42,8 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   return environment;
 }
 
+int code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
 class Redirections {
  public:
   Redirections() { posix_spawn_file_actions_init(&actions_); }
@@ -53,9 +61,53 @@ class Redirections {
   posix_spawn_file_actions_t actions_;
 };
 
+/// Becomes readable when the process ends, where the system can tell (Linux 5.3).
+class ProcessFile {
+ public:
+  explicit ProcessFile(pid_t process) : file_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))) {}
+  ~ProcessFile() {
+    if (file_ >= 0) close(file_);
+  }
+  ProcessFile(const ProcessFile&) = delete;
+  ProcessFile& operator=(const ProcessFile&) = delete;
+
+  /// Returns when the process has ended, or a signal has arrived, or time is up.
+  void wait(std::chrono::milliseconds most) const {
+    constexpr std::chrono::milliseconds kBetweenLooks{10};
+    pollfd waited{file_, POLLIN, 0};
+    if (file_ < 0)
+      std::this_thread::sleep_for(std::min(most, kBetweenLooks));
+    else
+      poll(&waited, 1, static_cast<int>(most.count()));
+  }
+
+ private:
+  int file_;
+};
+
+ProcessEnd wait_for(pid_t child, const Process& process) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kLongest{60'000};
+  const auto start = Clock::now();
+  const ProcessFile file(child);
+  ProcessEnd end;
+  bool asked = false;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (process.stop.stop_requested() && !std::exchange(asked, true)) kill(child, SIGTERM);
+    const std::chrono::duration<double> spent = Clock::now() - start;
+    const double left = process.seconds > 0 ? process.seconds - spent.count() : 1e9;
+    if (left <= 0 && !std::exchange(end.out_of_time, true)) kill(child, SIGKILL);
+    file.wait(std::min(kLongest,
+                       std::chrono::milliseconds(static_cast<int64_t>(std::clamp(left, 0.001, 1e6) * 1000))));
+  }
+  end.code = code_of(status);
+  return end;
+}
+
 }  // namespace
 
-int run(const Process& process) {
+ProcessEnd run(const Process& process) {
   std::vector<std::string> words = process.words, environment = environment_with(process.environment);
   Redirections redirections;
   redirections.add(STDOUT_FILENO, process.output);
@@ -64,10 +116,7 @@ int run(const Process& process) {
   const int failure = posix_spawnp(&child, words[0].c_str(), redirections.get(), nullptr,
                                    pointers_to(words).data(), pointers_to(environment).data());
   require<FileError>(failure == 0, "{} cannot be started: {}", words[0], std::strerror(failure));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return wait_for(child, process);
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -1,6 +1,7 @@
 /// Other programs, run and waited for.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,11 +14,17 @@ struct Process {
   std::string output = {}, messages = {};
   /// Added to our environment.
   std::vector<std::pair<std::string, std::string>> environment = {};
+  double seconds = 0;         ///< it is killed after so long; 0: never
+  std::stop_token stop = {};  ///< it is asked to end (SIGTERM) when this is requested
 };
 
-/// Runs it to its end. Returns its exit code, or 128 and the signal that ended it. Throws FileError when it
-/// cannot be started.
-int run(const Process& process);
+struct ProcessEnd {
+  int code = 0;  ///< its exit code, or 128 and the signal that ended it
+  bool out_of_time = false;
+};
+
+/// Runs it to its end. Throws FileError when it cannot be started.
+ProcessEnd run(const Process& process);
 
 /// A folder of our own for a while, with all that is put into it.
 class TemporaryFolder {

@@ -1,0 +1,3 @@
+#pragma once
+
+void scale(float* x, int n);

@@ -1,0 +1,66 @@
+#include "treadle/simt/driver/process.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "treadle/core/error.h"
+
+namespace treadle::simt::driver {
+namespace {
+
+ProcessEnd shell(const std::string& script, Process process = {}) {
+  process.words = {"sh", "-c", script};
+  return run(process);
+}
+
+TEST(ProcessTest, ItsCodeIsTold) {
+  EXPECT_EQ(shell("exit 7").code, 7);
+  EXPECT_EQ(shell("kill -KILL $$").code, 128 + SIGKILL);
+  EXPECT_FALSE(shell("true").out_of_time);
+}
+
+TEST(ProcessTest, OutputMessagesAndEnvironmentAreItsOwn) {
+  const TemporaryFolder folder;
+  setenv("TREADLE_PROCESS_TEST", "before", 1);
+  shell("echo $TREADLE_PROCESS_TEST; echo said >&2", {.words = {},
+                                                      .output = folder / "out",
+                                                      .messages = folder / "err",
+                                                      .environment = {{"TREADLE_PROCESS_TEST", "now"}}});
+  unsetenv("TREADLE_PROCESS_TEST");
+  EXPECT_EQ(read_file(folder / "out"), "now\n");
+  EXPECT_EQ(read_file(folder / "err"), "said\n");
+}
+
+TEST(ProcessTest, TimeIsLimited) {
+  const ProcessEnd end = shell("exec sleep 600", {.words = {}, .seconds = 0.05});
+  EXPECT_TRUE(end.out_of_time);
+  EXPECT_EQ(end.code, 128 + SIGKILL);
+}
+
+TEST(ProcessTest, ItIsAskedToEnd) {
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_EQ(shell("exec sleep 600", {.words = {}, .stop = source.get_token()}).code, 128 + SIGTERM);
+}
+
+TEST(ProcessTest, ProgramsAndFilesThatAreNotThere) {
+  EXPECT_THROW(run({.words = {"/nowhere/program"}}), FileError);
+  EXPECT_THROW(read_file("/nowhere/file"), FileError);
+  EXPECT_THROW(write_file("/nowhere/file", ""), FileError);
+}
+
+TEST(ProcessTest, ATemporaryFolderGoesWithItsFiles) {
+  std::string file;
+  {
+    const TemporaryFolder folder;
+    file = folder / "file";
+    write_file(file, "text");
+    EXPECT_EQ(read_file(file), "text");
+  }
+  EXPECT_THROW(read_file(file), FileError);
+}
+
+}  // namespace
+}  // namespace treadle::simt::driver
