@@ -68,7 +68,12 @@ Tensor PythonModule::forward(const Tensor& x) {
 nb::object PythonModule::call_from_python(const std::vector<Tensor>& inputs) {
   nb::object result;
   result_ = &result;
-  call(inputs);
+  try {
+    call(inputs);
+  } catch (...) {
+    result_ = nullptr;  // forward() was perhaps not reached
+    throw;
+  }
   return result;
 }
 

@@ -1,19 +1,11 @@
 """help() of whatever is public says something, and functions of Python's say what they return."""
 
 import dataclasses
-import importlib
 import inspect
-import pkgutil
 import types
 
 import treadle as td
-
-
-def public_modules():
-    yield td
-    for found in pkgutil.walk_packages(td.__path__, "treadle."):
-        if not any(part.startswith("_") for part in found.name.split(".")):
-            yield importlib.import_module(found.name)
+from package import public_modules
 
 
 def test_public_names_have_docstrings():

@@ -29,6 +29,49 @@ def test_parts_are_named_as_the_attributes():
     ]
 
 
+def test_a_summary_that_fails_leaves_modules_as_they_were():
+    class Part(td.nn.Module):
+        def forward(self, x):
+            return "nothing"
+
+        def extra_repr(self):
+            return {"named": "Part"}[self.name]
+
+    class Whole(td.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part = Part()
+
+        def forward(self, x):
+            return self.part(x)
+
+    whole = Whole()
+    whole.part.name = "unnamed"
+    with pytest.raises(KeyError):
+        td.nn.summary(whole, (2,))
+    whole.part.name = "named"
+    with pytest.raises(TypeError, match="Part returned str"):
+        td.nn.Sequential(whole.part)(td.zeros(2))
+
+
+def test_a_part_that_gives_no_tensor_is_one_line_of_a_summary():
+    class Part(Net):
+        def forward(self, x):
+            return {"y": super().forward(x)}
+
+    class Whole(td.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part, self.last = Part(), td.nn.Linear(3, 1)
+
+        def forward(self, x):
+            return self.last(self.part(x)["y"])
+
+    lines = td.nn.summary(Whole(), (2, 1, 6, 6)).layers
+    assert [(one.depth, one.name) for one in lines] == [(0, ""), (1, "part"), (2, "conv"), (2, "fc"), (1, "last")]
+    assert [one.outputs for one in lines[::4]] == [[(2, 1)], [(2, 1)]] and lines[1].outputs == []
+
+
 def test_gradients_reach_all_parameters():
     net = Net()
     net(td.tensor(np.ones((2, 1, 6, 6), "f"))).sum().backward()

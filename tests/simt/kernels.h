@@ -77,6 +77,22 @@ void abort_in_kernel(bool plain);
 void terminate_in_kernel(bool plain);
 void execute_illegal_instruction(bool plain);
 
+// shared_memory.cu
+void copy_in_groups(stream_t stream, const int* x, int* seen);
+void copy_without_wait(stream_t stream, const int* x, int* seen);
+void copy_misaligned(stream_t stream, const float* x, float* y);
+void read_before_writing(stream_t stream, float* seen);
+void write_behind(stream_t stream, int n);
+
+// spins.cu
+void wait_for_volatile_flag(stream_t stream, int* out);
+void meet_by_volatile(stream_t stream, unsigned* arrived, unsigned* seen, int blocks);
+void wait_for_volatile_in_plain_loop(stream_t stream, int* flags, int blocks);
+void compute(stream_t stream, double* x, int steps);
+void never_end(bool plain);
+void hand_over_for_ever(stream_t stream);
+void spin_for_ever(stream_t stream);
+
 // reductions.cu
 void reduce_twice(stream_t stream, const int* x, int* sums, int* squares, int blocks, int threads);
 void reduce_twice_unprotected(stream_t stream, const int* x, int* sums, int* squares, int blocks, int threads,

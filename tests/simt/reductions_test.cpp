@@ -56,7 +56,7 @@ TEST(Reductions, MissingBarrierBeforeReuseShowsUnderRandomSchedules) {
         const ScopedSettings settings(1, {ScheduleOrder::random, seed});
         shown += !reduces_right(1, threads, reduce);
       }
-      printf("%d\n", shown);
+
       EXPECT_GE(shown, 16) << (tree ? "tree" : "shuffles") << ", " << threads << " threads";
     }
 }

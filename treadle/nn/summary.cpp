@@ -37,12 +37,14 @@ class SummaryRecorder {
   }
 
   void operator()(const Module& module, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
-    outputs.empty() ? begin(module, inputs) : end(module, outputs);
+    // A module that gives no tensors, such as one of Python's that gives a dict, ends as it has begun.
+    const bool ends = !outputs.empty() || (!open_.empty() && open_.back().module == &module);
+    ends ? end(module, outputs) : begin(module, inputs);
   }
 
  private:
   void begin(const Module& module, std::span<const Tensor> inputs) {
-    open_.push_back(summary_.layers.size());
+    open_.push_back({&module, summary_.layers.size()});
     summary_.layers.push_back({names_[&module],
                                module.describe(),
                                int(open_.size()) - 1,
@@ -53,7 +55,7 @@ class SummaryRecorder {
   }
 
   void end(const Module& module, std::span<const Tensor> outputs) {
-    LayerSummary& layer = summary_.layers[open_.back()];
+    LayerSummary& layer = summary_.layers[open_.back().row];
     open_.pop_back();
     layer.outputs = shapes_of(outputs);
     layer.multiply_adds = module.multiply_adds(layer.inputs, layer.outputs);
@@ -63,7 +65,11 @@ class SummaryRecorder {
 
   ModelSummary& summary_;
   std::map<const Module*, std::string> names_;
-  std::vector<size_t> open_;
+  struct Open {
+    const Module* module;
+    size_t row;
+  };
+  std::vector<Open> open_;
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ extern "C" [[noreturn, gnu::visibility("hidden")]] void __assert_fail(const char
                                          function == nullptr ? "?" : function, expression);
     for (const auto& handler : treadle::simt::handlers)
       if (const auto ask = handler.load()) ask(file, line, text);
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fputs((text + "\n").c_str(), stderr);
   }
   std::abort();
 }

@@ -191,7 +191,7 @@ TREADLE_ATOMICS_OF_SCOPE(_block, block)
 TREADLE_ATOMICS_OF_SCOPE(_system, system)
 #undef TREADLE_ATOMICS_OF_SCOPE
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) && !defined(TREADLE_SIMT_CHECK)
 /// ThreadSanitizer knows no fences. Changes of one variable are in an order too, and order what is around
 /// them.
 inline int fences = 0;
@@ -199,7 +199,7 @@ inline int fences = 0;
 
 inline void order_memory(hooks::Scope scope, Site site) {
   hooks::fence(scope, site);
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) && !defined(TREADLE_SIMT_CHECK)
   __atomic_fetch_add(&fences, 1, __ATOMIC_SEQ_CST);
 #else
   __atomic_thread_fence(__ATOMIC_SEQ_CST);

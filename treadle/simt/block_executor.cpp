@@ -11,7 +11,6 @@
 namespace treadle::TREADLE_TARGET {
 namespace {
 
-constexpr size_t kSharedAlignment = 128;
 /// Stack tops are spread over a page; else they would all fall into the same few sets of the first-level
 /// cache.
 constexpr size_t kStackColour = 320, kStackColours = 4096;
@@ -44,10 +43,6 @@ std::string ranges(const std::vector<unsigned>& numbers) {
 
 }  // namespace
 
-void BlockExecutor::FreeMemory::operator()(void* memory) const { std::free(memory); }
-
-std::atomic<void* (*)()> own_dynamic_shared = nullptr;
-
 BlockExecutor::BlockExecutor() {
   simt::prepare_thread(main_);
   install_fault_handlers();
@@ -78,31 +73,29 @@ void BlockExecutor::begin_grid(const KernelLaunch& launch, Schedule schedule, Bl
   threads_ = launch.block.x * launch.block.y * launch.block.z;
   blockDim = {launch.block.x, launch.block.y, launch.block.z};
   gridDim = {launch.grid.x, launch.grid.y, launch.grid.z};
-  if (void* (*const own)() = own_dynamic_shared; own != nullptr) {
-    dynamic_shared_memory = own();
-    return;
-  }
-  if (launch.shared_bytes > shared_capacity_) {
-    shared_capacity_ = (launch.shared_bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-    shared_memory_.reset(std::aligned_alloc(kSharedAlignment, shared_capacity_));
-    require<DeviceError>(shared_memory_ != nullptr, "simt: no memory for {} bytes of shared memory",
-                         shared_capacity_);
-  }
-  dynamic_shared_memory = shared_memory_.get();
+  const void* const function = reinterpret_cast<const void*>(plain_ ? launch.run_block : launch.run);
+  if (function != text_of_ && !text_.contains(reinterpret_cast<uintptr_t>(function)))
+    text_ = text_around(function);
+  text_of_ = function;
+  spin_watch_.start();
+  dynamic_shared_memory = shared_memory_.prepare(launch.shared_bytes);
+  fills_shared_ = schedule.order != ScheduleOrder::forward;
+#if defined(TREADLE_SIMT_CHECK)
+  fills_shared_ = true;
+#endif
 }
 
 void BlockExecutor::run_block(uint64_t block) {
   begin_block(block);
-  running_ = true;
   running_executor = this;
   run_fibers(free_fiber());
   running_executor = current_executor = nullptr;
-  running_ = false;
   if (abandoned_) {
     // Fibers are left where they stand: device code owns nothing that would need unwinding.
     give_back_stacks();
     warps_.clear();
   }
+  if (launch_->shared_bytes > 0) check_shared_guard();
   hooks::block_end();
   if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
@@ -110,7 +103,7 @@ void BlockExecutor::run_block(uint64_t block) {
 void BlockExecutor::begin_block(uint64_t block) {
   set_block_built_ins(block);
   order_threads(block);
-  started_ = arrived_ = in_meetings_ = quiet_threads = 0;
+  started_ = arrived_ = in_meetings_ = quiet_threads = uninterrupted = 0;
   abandoned_ = false;
   ++blocks_begun_;
   next_coordinates_ = {};
@@ -121,6 +114,9 @@ void BlockExecutor::begin_block(uint64_t block) {
   warps_.resize((threads_ + 31) / 32);
   for (Warp& warp : warps_) warp.ended = 0;
   if (threads_ % 32 != 0) warps_.back().ended = kFullWarp << threads_ % 32;
+  if (fills_shared_ && launch_->shared_bytes > 0) shared_memory_.fill();
+  copies_.clear();
+  copies_early_ = plain_ || (by_chance_ && random_.below(4) == 0);
   hooks::block_begin(block, threads_, dynamic_shared_memory, launch_->shared_bytes);
 }
 
@@ -135,6 +131,7 @@ void BlockExecutor::set_block_built_ins(uint64_t block) {
 /// Runs the first fiber, and comes back when all threads have returned or one has failed.
 void BlockExecutor::run_fibers(Fiber* first) {
   current_ = first;
+  first->thread = 0;
   if (!plain_) {
     start_thread(first);
     current_executor = this;
@@ -210,11 +207,14 @@ void BlockExecutor::run_fiber() {
 
 void BlockExecutor::run_threads_of_fiber() {
   try {
+    leave();
     if (plain_)
       run_plain_blocks();
     else
       launch_->run(launch_->arguments);
+    enter();
   } catch (...) {
+    enter();
     failure_ = std::current_exception();
     abandoned_ = true;
   }
@@ -224,10 +224,11 @@ void BlockExecutor::run_threads_of_fiber() {
 /// is left alone.
 void BlockExecutor::run_plain_blocks() {
   launch_->run_block(launch_->arguments);
-  for (uint64_t block; host_->next_block(block);) {
+  for (uint64_t block; enter(), host_->next_block(block);) {
     set_block_built_ins(block);
     quiet_threads = 0;
     ++blocks_begun_;
+    leave();
     launch_->run_block(launch_->arguments);
   }
 }
@@ -257,7 +258,7 @@ inline void BlockExecutor::make_current(Fiber* fiber) {
 
 /// The next thread of the order begins on `fiber`.
 inline void BlockExecutor::start_thread(Fiber* fiber) {
-  note_change();
+  changed();
   const unsigned position = started_++;
   if (schedule_.order == ScheduleOrder::forward) [[likely]] {
     fiber->thread = position;
@@ -273,6 +274,7 @@ inline void BlockExecutor::start_thread(Fiber* fiber) {
 inline uint64_t BlockExecutor::switch_to(Fiber* fiber) {
   Fiber* self = current_;
   make_current(fiber);
+  leave();
   return simt::switch_fiber(self->context, fiber->context, fiber->result);
 }
 
@@ -286,7 +288,7 @@ inline uint64_t BlockExecutor::park() {
   Fiber* next = ready_.pop();
   if (next == nullptr) [[unlikely]]
     return park_by_chance();
-  return next == current_ ? next->result : switch_to(next);
+  return next == current_ ? (leave(), next->result) : switch_to(next);
 }
 
 /// Under a random schedule, threads that have begun may go on before all have.
@@ -301,7 +303,7 @@ inline uint64_t BlockExecutor::park() {
 [[gnu::noinline]] uint64_t BlockExecutor::park_by_chance() {
   Fiber* next = next_ready();
   if (next == nullptr) return fail_by_deadlock();
-  return next == current_ ? next->result : switch_to(next);
+  return next == current_ ? (leave(), next->result) : switch_to(next);
 }
 
 inline void BlockExecutor::make_ready(Fiber* fiber) {
@@ -325,8 +327,10 @@ inline void BlockExecutor::end_lane(unsigned thread) {
 
 inline bool BlockExecutor::start_next_thread() {
   const unsigned thread = current_->thread;
+  if (!copies_.empty()) [[unlikely]]
+    copies_.finish(thread);
   hooks::thread_end(thread);
-  note_change();
+  changed();
   --alive_;
   end_lane(thread);
   if (arrived_ == alive_ && alive_ > 0) [[unlikely]]
@@ -398,7 +402,7 @@ void BlockExecutor::fold_barrier_value(unsigned value) {
 
 /// All threads that have not returned are here: they go on.
 void BlockExecutor::open_barrier() {
-  note_change();
+  changed();
   hooks::block_barrier(at_barrier_.first()->site, threads_ - alive_);
   if (barrier_kind_ == BlockBarrier::grid) wait_for_grid();
   arrived_ = 0;
@@ -446,7 +450,7 @@ inline uint64_t BlockExecutor::meet_warp(unsigned mask, WarpCombine* combine, ui
   ++in_meetings_;
   if (((meeting.exchange.present | warp.ended) & mask) != mask) return park();
   complete(number, meeting);
-  if (!by_chance_) return self->result;
+  if (!by_chance_) return leave(), self->result;
   make_ready(self);
   return park();
 }
@@ -489,7 +493,7 @@ inline void BlockExecutor::report_different_places(const Meeting& meeting, Site 
 
 /// All lanes are here: the others become ready; the current thread, when it is one of them, goes on at once.
 void BlockExecutor::complete(unsigned warp_number, Meeting& meeting) {
-  note_change();
+  changed();
   WarpExchange& exchange = meeting.exchange;
   meeting.combine(exchange);
   hooks::warp_collective(warp_number, meeting.mask, exchange.present, meeting.combine == combine_nothing,
@@ -519,6 +523,12 @@ void BlockExecutor::complete_without(Warp& warp, unsigned warp_number) {
 constexpr unsigned kHostKnows = 1u << 16;
 /// So many polls of ever other places are taken for a loop over many.
 constexpr unsigned kManyPolls = 1024;
+/// A thread that is found in a loop which does nothing has looked so often, at least.
+constexpr unsigned kPollsOfSpinning = 1u << 16;
+/// After so long without a call, in nanoseconds, a thread lets others run, whatever it does.
+constexpr uint64_t kAlone = 500'000'000;
+/// So many samples are taken soon after one another.
+constexpr unsigned kSamplesInARow = 8;
 
 namespace {
 
@@ -556,14 +566,19 @@ uint64_t value_at(const void* address, unsigned bytes) {
 
 }  // namespace
 
+PollRecord& BlockExecutor::polls_of(unsigned thread) {
+  if (thread >= polls_.size()) polls_.resize(thread + 1);
+  PollRecord& polls = polls_[thread];
+  if (polls.block == blocks_begun_) return polls;
+  polls = {};
+  polls.block = blocks_begun_;
+  return polls;
+}
+
 void BlockExecutor::poll(const void* address, uint64_t value, unsigned bytes, Site site) {
-  PollRecord& polls = current_->polls;
-  if (polls.owner != owner(current_)) {
-    polls = {};
-    polls.owner = owner(current_);
-  }
+  PollRecord& polls = polls_of(current_->thread);
   const Poll found = look_up(polls, address, value, bytes);
-  if (found == Poll::changed) note_change();
+  if (found == Poll::changed) changed();
   polls.complete = found == Poll::again && bytes <= 8;
   if (found != Poll::again && ++polls.elsewhere < kManyPolls) return;
   polls.elsewhere = 0;
@@ -572,7 +587,7 @@ void BlockExecutor::poll(const void* address, uint64_t value, unsigned bytes, Si
 }
 
 void BlockExecutor::let_others_run(Site site) {
-  current_->polls.complete = false;
+  polls_of(current_->thread).complete = false;
   current_->site = site;
   wait_quietly(true);
 }
@@ -582,8 +597,8 @@ void BlockExecutor::wait_quietly(bool asleep) {
   Fiber* self = current_;
   asleep_ |= asleep;
   if (plain_) return ++quiet_threads, say_quiet();
-  if (self->quiet_round != quiet_round_) {
-    self->quiet_round = quiet_round_;
+  if (PollRecord& polls = polls_of(self->thread); polls.quiet_round != quiet_round_) {
+    polls.quiet_round = quiet_round_;
     ++quiet_threads;
     if (by_chance_) ready_by_chance_.note_quiet(self->thread);
   }
@@ -598,7 +613,7 @@ void BlockExecutor::wait_quietly(bool asleep) {
 unsigned BlockExecutor::runnable() const { return alive_ - arrived_ - in_meetings_; }
 
 void BlockExecutor::say_quiet() {
-  const unsigned polls = quiet_threads & (kHostKnows - 1);
+  const unsigned polls = (quiet_threads & (kHostKnows - 1)) * (spins_ ? kPollsOfSpinning : 1);
   const bool asleep = asleep_;
   begin_quiet_round();
   quiet_threads = kHostKnows;
@@ -613,7 +628,7 @@ void BlockExecutor::say_quiet() {
 
 void BlockExecutor::begin_quiet_round() {
   ++quiet_round_;
-  asleep_ = false;
+  asleep_ = spins_ = false;
   if (by_chance_) ready_by_chance_.forget_quiet();
 }
 
@@ -623,12 +638,58 @@ void BlockExecutor::begin_quiet_round() {
   quiet_threads = 0;
 }
 
+/// Called in a handler of a signal, on the stack of the thread that it has interrupted.
+void BlockExecutor::tick(const Interrupted& where) {
+  const uint64_t spent = std::min<uint64_t>(where.nanoseconds - last_tick_, 20'000'000);
+  last_tick_ = where.nanoseconds;
+  const BlockHost::Verdict verdict = host_->spend(spent);
+  if (state_ == State::busy || uninterrupted != 0 || !text_.contains(where.instruction)) return;
+  if (verdict == BlockHost::Verdict::abandon) abandon();
+  if (verdict == BlockHost::Verdict::too_long) end_by_limit();
+#if !defined(TREADLE_SIMT_CHECK)  // which sees what threads wait for
+  if (state_ == State::lively) {
+    state_ = State::computing;
+    computing_since_ = where.nanoseconds;
+    samples_.forget();
+  }
+  if (samples_.seen(where)) return give_way(true);
+  if (where.nanoseconds - computing_since_ > kAlone) return give_way(false);
+  if (samples_.count() % kSamplesInARow != 0) spin_watch_.hurry();
+#endif
+}
+
+/// The thread that was interrupted only waits (`spins`), or has called nothing for long.
+void BlockExecutor::give_way(bool spins) {
+  enter();
+  polls_of(current_->thread).complete = false;
+  current_->site = Site();
+  spins_ |= spins;
+  wait_quietly(!spins);
+  leave();
+  samples_.forget();
+  state_ = State::computing;
+  computing_since_ = last_tick_;
+  spin_watch_.hurry();
+}
+
+void BlockExecutor::end_by_limit() {
+  enter();
+  {
+    const std::string message = fmt::format("deadlock: no block has ended for too long: thread {} runs; {}",
+                                            running_thread_name(), waiting_threads());
+    hooks::mistake({"deadlock", message.c_str(), Site(), current_->thread});
+    set_failure(message);
+  }
+  abandon();
+}
+
 Outlook BlockExecutor::outlook() const {
   Outlook best = Outlook::unchanged;
   const auto look = [&](const Fiber* fiber) {
-    if (fiber->polls.owner != owner(fiber) || !fiber->polls.complete)
-      return best = std::max(best, Outlook::unknown);
-    for (const Polled& polled : fiber->polls.recent)
+    if (fiber->thread >= polls_.size()) return best = std::max(best, Outlook::unknown);
+    const PollRecord& polls = polls_[fiber->thread];
+    if (polls.block != blocks_begun_ || !polls.complete) return best = std::max(best, Outlook::unknown);
+    for (const Polled& polled : polls.recent)
       if (polled.address != nullptr && value_at(polled.address, polled.bytes) != polled.value)
         best = Outlook::changed;
     return best;
@@ -637,6 +698,49 @@ Outlook BlockExecutor::outlook() const {
   for (const Fiber* fiber = ready_.first(); fiber != nullptr; fiber = fiber->next) look(fiber);
   ready_by_chance_.for_each(look);
   return best;
+}
+
+// ---- copies in the background, shared memory
+
+void BlockExecutor::begin_copy(const BackgroundCopy& copy, Site site) {
+  const auto addresses = reinterpret_cast<uintptr_t>(copy.to) | reinterpret_cast<uintptr_t>(copy.from);
+  if (addresses % copy.bytes == 0) {
+    hooks::copy_async(copy.to, copy.from, copy.bytes, site);
+    return copies_early_ ? make(copy) : copies_.begin(current_->thread, copy);
+  }
+  {
+    const std::string message = fmt::format(
+        "thread {}: a copy of {} bytes at {} takes addresses that are multiples of {}, and gets {} and {}",
+        running_thread_name(), copy.bytes, place(site), copy.bytes, copy.to, copy.from);
+    hooks::mistake({"misaligned", message.c_str(), site, current_->thread});
+    set_failure(message);
+  }
+  abandon();
+}
+
+void BlockExecutor::commit_copies() {
+  hooks::copy_async_commit();
+  if (!copies_early_) copies_.commit(current_->thread);
+}
+
+void BlockExecutor::wait_for_copies(unsigned pending) {
+  hooks::copy_async_wait(pending);
+  copies_.wait(current_->thread, pending);
+}
+
+void BlockExecutor::finish_copies() {
+  hooks::copy_async_commit();
+  hooks::copy_async_wait(0);
+  copies_.finish(current_->thread);
+}
+
+void BlockExecutor::check_shared_guard() {
+  const ptrdiff_t distance = shared_memory_.check_guard();
+  if (distance < 0) return;
+  const std::string message = fmt::format(
+      "write {} bytes behind the end of {} bytes of dynamic shared memory", distance, launch_->shared_bytes);
+  hooks::mistake({"out-of-bounds", message.c_str(), Site(), 0});
+  if (failure_ == nullptr) set_failure(message);
 }
 
 // ---- failures
@@ -652,6 +756,7 @@ void BlockExecutor::set_failure(const std::string& problem) {
 
 /// Ends the block, without unwinding what its threads were doing.
 void BlockExecutor::abandon() {
+  enter();
   abandoned_ = true;
   switch_to_main();
   __builtin_unreachable();
@@ -684,7 +789,7 @@ std::string BlockExecutor::waiting_threads() const {
   std::map<std::string, std::vector<unsigned>> by_place;
   const auto add_poller = [&](const Fiber* fiber) {
     if (fiber->site.line() == 0)
-      by_place["volatile load"].push_back(fiber->thread);
+      by_place["volatile load or loop"].push_back(fiber->thread);
     else
       by_place["poll " + place(fiber->site)].push_back(fiber->thread);
   };
@@ -774,40 +879,81 @@ void BlockExecutor::refuse_in_independent(const char* what, Site site) {
 
 // ---- calls from kernels
 
+namespace {
+
+/// For calls that are not so many that their time matters.
+template <class F>
+void ask(F f) {
+  BlockExecutor* const executor = running_executor;
+  if (executor == nullptr) return;
+  executor->enter();
+  f(*executor);
+  executor->leave();
+}
+
+}  // namespace
+
 void sync_block(Site site) {
-  if (current_executor == nullptr) [[unlikely]]
+  BlockExecutor* const executor = current_executor;
+  if (executor == nullptr) [[unlikely]]
     running_executor->refuse_in_independent("block barrier", site);
-  current_executor->sync_block(site);
+  executor->enter();
+  executor->sync_block(site);
 }
 
 unsigned meet_block(BlockBarrier kind, unsigned value, Site site) {
-  if (current_executor == nullptr) running_executor->refuse_in_independent("block barrier", site);
-  return current_executor->meet_block(kind, value, site);
+  BlockExecutor* const executor = current_executor;
+  if (executor == nullptr) running_executor->refuse_in_independent("block barrier", site);
+  executor->enter();
+  return executor->meet_block(kind, value, site);
 }
 
 uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned operand, Site site) {
-  if (current_executor == nullptr) running_executor->refuse_in_independent("warp collective", site);
-  return current_executor->meet_warp(mask, combine, value, operand, site);
+  BlockExecutor* const executor = current_executor;
+  if (executor == nullptr) running_executor->refuse_in_independent("warp collective", site);
+  executor->enter();
+  return executor->meet_warp(mask, combine, value, operand, site);
 }
 
 void let_others_run(Site site) {
-  if (running_executor != nullptr) running_executor->let_others_run(site);
+  ask([&](BlockExecutor& executor) { executor.let_others_run(site); });
 }
 
 void poll(const void* address, uint64_t value, unsigned bytes, Site site) {
-  if (running_executor != nullptr) running_executor->poll(address, value, bytes, site);
+  ask([&](BlockExecutor& executor) { executor.poll(address, value, bytes, site); });
 }
 
 void poll(const void* address, unsigned bytes) {
-  if (running_executor != nullptr) running_executor->poll(address, value_at(address, bytes), bytes, Site());
+  ask([&](BlockExecutor& executor) { executor.poll(address, value_at(address, bytes), bytes, Site()); });
+}
+
+void begin_copy(void* shared, const void* global, unsigned bytes, unsigned read, Site site) {
+  ask([&](BlockExecutor& executor) { executor.begin_copy({shared, global, bytes, read}, site); });
+}
+
+void commit_copies() {
+  ask([](BlockExecutor& executor) { executor.commit_copies(); });
+}
+
+void wait_for_copies(unsigned pending) {
+  ask([&](BlockExecutor& executor) { executor.wait_for_copies(pending); });
+}
+
+void finish_copies() {
+  ask([](BlockExecutor& executor) { executor.finish_copies(); });
 }
 
 void end_quiet() {
-  if (running_executor != nullptr) running_executor->end_quiet();
+  ask([](BlockExecutor& executor) { executor.end_quiet(); });
 }
 
 void __trap() { running_executor->trap(); }
 
-bool start_next_thread() { return running_executor->start_next_thread(); }
+bool start_next_thread() {
+  running_executor->enter();
+  const bool more = running_executor->start_next_thread();
+  if (more) running_executor->leave();
+  return more;
+}
 
 }  // namespace treadle::TREADLE_TARGET

@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "treadle/simt/background_copies.h"
 #include "treadle/simt/block_fiber.h"
 #include "treadle/simt/block_host.h"
+#include "treadle/simt/block_shared_memory.h"
 #include "treadle/simt/executor.h"
 #include "treadle/simt/fault_handler.h"
 #include "treadle/simt/launch.h"
 #include "treadle/simt/ready_threads.h"
+#include "treadle/simt/spin_watch.h"
 #include "treadle/simt/warp.h"
 
 namespace treadle::TREADLE_TARGET {
@@ -35,7 +38,15 @@ class BlockExecutor {
   /// gives next; throws what their threads threw.
   void run_block(uint64_t block);
 
-  bool running() const { return running_; }
+  /// Around what the executor does for a running kernel: handlers of signals leave it alone meanwhile.
+  void enter() {
+    state_.store(State::busy, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  void leave() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    state_.store(State::lively, std::memory_order_relaxed);
+  }
 
   // What the running thread asks for: see executor_calls.h and launch.h.
   void sync_block(Site site);
@@ -45,6 +56,10 @@ class BlockExecutor {
   void poll(const void* address, uint64_t value, unsigned bytes, Site site);
   void end_quiet();
   bool start_next_thread();
+  void begin_copy(const BackgroundCopy& copy, Site site);
+  void commit_copies();
+  void wait_for_copies(unsigned pending);
+  void finish_copies();
   [[noreturn]] void trap();
   [[noreturn]] void refuse_in_independent(const char* what, Site site);
 
@@ -54,6 +69,9 @@ class BlockExecutor {
   bool on_fiber(uintptr_t stack_pointer) const;
   void note_fault(const Fault& fault) { fault_ = fault; }
   char* fault_stack_top() const { return fault_stacks_.top(); }
+  /// From time to time, while threads compute.
+  void tick(const Interrupted& where);
+  const SpinWatch& spin_watch() const { return spin_watch_; }
   /// Ends the block by the fault that was noted.
   [[noreturn]] void end_by_fault();
   /// Ends the block by an assertion.
@@ -120,6 +138,8 @@ class BlockExecutor {
   void open_barrier();
   void wait_for_grid();
 
+  void check_shared_guard();
+
   [[noreturn]] void refuse_mask(unsigned mask, Site site);
   Meeting& meeting_of(Warp& warp, unsigned mask, WarpCombine* combine);
   void report_different_places(const Meeting& meeting, Site site) const;
@@ -127,11 +147,17 @@ class BlockExecutor {
   void end_lane(unsigned thread);
   void complete_without(Warp& warp, unsigned warp_number);
 
+  void changed() {
+    if (quiet_threads != 0) [[unlikely]]
+      end_quiet();
+  }
   void wait_quietly(bool asleep);
+  void give_way(bool spins);
+  [[noreturn]] void end_by_limit();
   void say_quiet();
   unsigned runnable() const;
   void begin_quiet_round();
-  uint64_t owner(const Fiber* fiber) const { return blocks_begun_ << 16 | fiber->thread; }
+  PollRecord& polls_of(unsigned thread);
 
   void set_failure(const std::string& problem);
   [[noreturn]] void abandon();
@@ -145,7 +171,6 @@ class BlockExecutor {
   BlockHost* host_ = nullptr;
   bool by_chance_ = false;  ///< the schedule is random
   bool plain_ = false;      ///< the block runs as a plain loop, on one fiber
-  bool running_ = false;
   dim3 block_;
   uint64_t blocks_begun_ = 0;
 
@@ -163,8 +188,20 @@ class BlockExecutor {
   FiberQueue ready_;               ///< unless the schedule is random
   ReadyByChance ready_by_chance_;  ///< else
 
-  uint64_t quiet_round_ = 1;  ///< a new one begins with every change
-  bool asleep_ = false;       ///< in this round, a thread slept
+  std::vector<PollRecord> polls_;  ///< by thread, as far as any has polled
+  uint64_t quiet_round_ = 1;       ///< a new one begins with every change
+  bool asleep_ = false;            ///< in this round, a thread slept
+  bool spins_ = false;             ///< in this round, a thread was found in a loop that does nothing
+
+  /// busy: the executor works; lively: a thread runs, since the last tick; computing: it has called nothing
+  /// since
+  enum class State : uint8_t { busy, lively, computing };
+  std::atomic<State> state_ = State::busy;
+  SpinWatch spin_watch_;
+  Samples samples_;
+  uint64_t last_tick_ = 0, computing_since_ = 0;  ///< nanoseconds of the processor
+  const void* text_of_ = nullptr;                 ///< a kernel
+  TextRange text_;                                ///< around it
 
   FiberQueue at_barrier_;
   unsigned arrived_ = 0;
@@ -173,20 +210,15 @@ class BlockExecutor {
 
   std::vector<Warp> warps_;
   unsigned in_meetings_ = 0;  ///< threads that wait in one
-  struct FreeMemory {
-    void operator()(void* memory) const;
-  };
-  std::unique_ptr<void, FreeMemory> shared_memory_;
-  size_t shared_capacity_ = 0;
+  BlockSharedMemory shared_memory_;
+  bool fills_shared_ = false;
+  BackgroundCopies copies_;
+  bool copies_early_ = false;
   std::exception_ptr failure_;
   Fault fault_;
   FaultStacks fault_stacks_;
   bool abandoned_ = false;  ///< threads were left where they stood
 };
-
-/// Gives the calling thread's dynamic shared memory where it is not the executor's to allocate: programs have
-/// an area of their own.
-extern std::atomic<void* (*)()> own_dynamic_shared;
 
 /// The kernel's name out of a launch's signature.
 std::string kernel_name(const char* signature);

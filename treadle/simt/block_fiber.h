@@ -15,7 +15,8 @@ struct Polled {
 
 /// The places a thread has looked at last, in a loop perhaps.
 struct PollRecord {
-  uint64_t owner = 0;  ///< the thread that all this is of, by a number of its own
+  uint64_t block = 0;        ///< that all this is of, counted by the executor
+  uint64_t quiet_round = 0;  ///< of the block, in which the thread looked in vain
   Polled recent[4];
   unsigned next = 0;       ///< of `recent`, to be written
   unsigned elsewhere = 0;  ///< polls since the last that found the same again
@@ -31,9 +32,6 @@ struct alignas(64) Fiber {
   unsigned thread = 0;    ///< number within the block
   uint64_t result = 0;    ///< of the collective it waits for
   simt::FiberStack stack;
-
-  PollRecord polls;
-  uint64_t quiet_round = 0;  ///< of the block, in which it looked in vain
 };
 
 }  // namespace treadle::TREADLE_TARGET

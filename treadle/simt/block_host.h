@@ -24,6 +24,11 @@ class BlockHost {
   /// Something has changed since the block said that it is quiet.
   virtual void lively() = 0;
 
+  enum class Verdict : uint8_t { go_on, abandon, too_long };
+  /// The calling thread has had so many nanoseconds of the processor since the last call. Called in a handler
+  /// of a signal.
+  virtual Verdict spend(uint64_t nanoseconds) = 0;
+
   enum class Meeting : uint8_t { met, impossible, abandoned };
   /// Waits until all blocks of a cooperative grid have called it. `impossible`: a block has ended without.
   virtual Meeting wait_for_grid() = 0;

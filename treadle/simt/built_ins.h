@@ -63,6 +63,8 @@ extern TREADLE_BUILT_IN __thread BlockExecutor* current_executor;
 extern TREADLE_BUILT_IN __thread BlockExecutor* running_executor;
 /// How many threads of the block have looked in vain for a change since the last event that was one.
 extern TREADLE_BUILT_IN __thread unsigned quiet_threads;
+/// While it is not 0, a kernel that is to be ended for its time is not: what it calls must come to its end.
+extern TREADLE_BUILT_IN __thread unsigned uninterrupted;
 
 constexpr int warpSize = 32;
 

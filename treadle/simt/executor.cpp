@@ -32,9 +32,15 @@ Schedule schedule_at_start() {
   return text == nullptr ? Schedule{} : parse_schedule(text);
 }
 
+double limit_at_start() {
+  const char* text = std::getenv("TREADLE_SIMT_LIMIT");
+  return text == nullptr ? 60. : static_cast<double>(parse_number(text, "TREADLE_SIMT_LIMIT"));
+}
+
 struct Settings {
   std::atomic<unsigned> workers{workers_at_start()};
   std::atomic<uint64_t> patience{uint64_t{1} << 22};
+  std::atomic<double> limit{limit_at_start()};
   std::mutex mutex;
   Schedule schedule = schedule_at_start();
 };
@@ -72,6 +78,13 @@ void set_workers(unsigned count) {
 unsigned workers() { return settings().workers; }
 
 void set_patience(uint64_t polls) { settings().patience = polls; }
+
+void set_limit(double seconds) {
+  require<ValueError>(seconds >= 0, "simt limit: {} seconds", seconds);
+  settings().limit = seconds;
+}
+
+double limit() { return settings().limit; }
 
 uint64_t patience() { return settings().patience; }
 

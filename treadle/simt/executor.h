@@ -43,4 +43,10 @@ TREADLE_API unsigned workers();
 TREADLE_API void set_patience(uint64_t polls);
 TREADLE_API uint64_t patience();
 
+/// How many seconds of the processor a worker may spend without a block coming to its end, before the grid
+/// ends with SimtError; 0 for any. At start: the environment's TREADLE_SIMT_LIMIT, else 60. Throws ValueError
+/// for less than 0. Kept on Linux, x86-64 and AArch64.
+TREADLE_API void set_limit(double seconds);
+TREADLE_API double limit();
+
 }  // namespace treadle::TREADLE_TARGET

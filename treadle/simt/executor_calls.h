@@ -55,6 +55,16 @@ inline void note_change() {
     end_quiet();
 }
 
+/// Begins a copy of `bytes` (4, 8 or 16) to shared memory in the background, of which `read` are read and the
+/// rest are zeros. Both addresses must be multiples of `bytes`. What it copies arrives when a wait says so.
+void begin_copy(void* shared, const void* global, unsigned bytes, unsigned read, Site site);
+/// The copies begun since the last call are a group.
+void commit_copies();
+/// Waits until at most `pending` of the running thread's groups are unfinished.
+void wait_for_copies(unsigned pending);
+/// Waits for all copies of the running thread, those of no group too.
+void finish_copies();
+
 inline unsigned lane_index() { return linear_thread_index() % warpSize; }
 
 template <class T>

@@ -14,7 +14,7 @@ constexpr unsigned kMaxCarriers = 2048;
 /// Handing on to another OS thread takes as long as so many polls.
 constexpr uint64_t kPollsOfHandingOn = 4096;
 /// So often each worker must have found everything quiet before a grid is given up.
-constexpr unsigned kQuietRounds = 64;
+constexpr unsigned kQuietRounds = 16;
 
 uint64_t count_blocks(dim3 grid) { return uint64_t{grid.x} * grid.y * grid.z; }
 
@@ -103,6 +103,7 @@ void GridRun::run_blocks(Carrier& carrier, bool has_block) {
 }
 
 bool GridRun::next_block(Carrier& carrier, uint64_t& block) {
+  ++carrier.worker_.done;
   if (carrier.worker_.quiet) note_change(carrier.worker_);
   if (failure_.happened() || !queue_.take(carrier.worker_.batch, carrier.position)) return false;
   block = order_[carrier.position];
@@ -217,7 +218,8 @@ bool GridRun::set_aside(Carrier& carrier, unsigned polls, bool asleep) {
   std::unique_lock lock(mutex_);
   Worker& worker = carrier.worker_;
   count_quiet(worker, polls, asleep);
-  if (stuck()) give_up(carrier, lock);
+  if (stuck()) give_up(carrier, "nothing changes any more", lock);
+  if (over_limit(worker)) give_up(carrier, "no block has ended for too long", lock);
   Carrier* next = choose(worker);
   if (next == nullptr) {
     const bool others = workers_.size() > 1;
@@ -259,8 +261,8 @@ bool GridRun::stuck() const {
   });
 }
 
-void GridRun::give_up(const Carrier& carrier, std::unique_lock<std::mutex>& lock) {
-  const std::string message = "deadlock: nothing changes any more: " + describe_waiting(carrier);
+void GridRun::give_up(const Carrier& carrier, const char* why, std::unique_lock<std::mutex>& lock) {
+  const std::string message = fmt::format("deadlock: {}: {}", why, describe_waiting(carrier));
   lock.unlock();
   const Fiber& thread = carrier.executor->running_thread();
   hooks::mistake({"deadlock", message.c_str(), thread.site, thread.thread});
@@ -286,6 +288,21 @@ std::string GridRun::describe_waiting(const Carrier& carrier) const {
   if (elsewhere > 0) text += fmt::format("; {} block(s) of other workers wait, too", elsewhere);
   if (!queue_.empty()) text += fmt::format("; not all blocks have begun: {} wait at once", carriers_);
   return text;
+}
+
+// ---- blocks that do not end
+
+/// In a handler of a signal: it looks at nothing but what the calling thread has written, or is atomic.
+BlockHost::Verdict GridRun::spend(Worker& worker, uint64_t nanoseconds) {
+  if (failure_.happened()) return BlockHost::Verdict::abandon;
+  if (worker.done != worker.done_before) worker.spent = 0;
+  worker.done_before = worker.done;
+  worker.spent += nanoseconds;
+  return over_limit(worker) ? BlockHost::Verdict::too_long : BlockHost::Verdict::go_on;
+}
+
+bool GridRun::over_limit(const Worker& worker) const {
+  return limit_ > 0 && static_cast<double>(worker.spent) > limit_ * 1e9;
 }
 
 // ---- the barrier between the blocks of a cooperative grid

@@ -76,6 +76,7 @@ class GridRun {
     bool next_block(uint64_t& block) override { return grid_.next_block(*this, block); }
     bool quiet(unsigned polls, bool asleep) override { return grid_.set_aside(*this, polls, asleep); }
     void lively() override { grid_.note_change(worker_); }
+    Verdict spend(uint64_t nanoseconds) override { return grid_.spend(worker_, nanoseconds); }
     Meeting wait_for_grid() override { return grid_.wait_for_grid(*this); }
 
     GridRun& grid_;
@@ -99,6 +100,9 @@ class GridRun {
     bool running = true;             ///< a carrier runs
     bool quiet = false;              ///< what it runs has changed nothing of late
     unsigned quiet_rounds = 0;       ///< since somebody changed something
+    uint64_t done = 0;               ///< blocks
+    uint64_t done_before = 0;        ///< when `spent` began
+    uint64_t spent = 0;              ///< nanoseconds of the processor since a block ended
     unsigned live = 1;               ///< carriers that have not ended
     std::condition_variable alone;   ///< the first carrier is the last
   };
@@ -112,6 +116,7 @@ class GridRun {
 
   bool set_aside(Carrier& carrier, unsigned polls, bool asleep);
   void note_change(Worker& worker);
+  BlockHost::Verdict spend(Worker& worker, uint64_t nanoseconds);
   BlockHost::Meeting wait_for_grid(Carrier& carrier);
   void end_block();
 
@@ -125,12 +130,14 @@ class GridRun {
   void count_quiet(Worker& worker, unsigned polls, bool asleep);
   void count_change(Worker& worker);
   bool stuck() const;
-  [[noreturn]] void give_up(const Carrier& carrier, std::unique_lock<std::mutex>& lock);
+  bool over_limit(const Worker& worker) const;
+  [[noreturn]] void give_up(const Carrier& carrier, const char* why, std::unique_lock<std::mutex>& lock);
   std::string describe_waiting(const Carrier& carrier) const;
   bool more_blocks(const Worker& worker) const;
 
   const KernelLaunch& launch_;
   const Schedule schedule_;
+  const double limit_ = limit();
   const uint64_t blocks_;
   const BlockOrder order_;
   const FloatingPointState floating_point_ = FloatingPointState::current();

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "treadle/simt/built_ins.h"
 #include "treadle/simt/device_error.h"
+#include "treadle/simt/executor_calls.h"
 
 namespace treadle::simt {
 class Stream;
@@ -25,15 +25,20 @@ template <class T> void __stcs(T* address, T value) { *address = value; }
 template <class T> void __stwt(T* address, T value) { *address = value; }
 // clang-format on
 
-/// Copies Bytes (4, 8 or 16) from global to shared memory; on the executor at once.
+/// Copies Bytes (4, 8 or 16) from global to shared memory in the background; part of the group that is open.
+/// The executor copies as late as it may.
 template <int Bytes>
-void copy_async(void* shared, const void* global) {
+void copy_async(void* shared, const void* global, Site site = Site::current()) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
-  std::memcpy(shared, global, Bytes);
+  begin_copy(shared, global, Bytes, Bytes, site);
 }
-inline void copy_async_commit() {}
+/// Closes the group of copies that is open.
+inline void copy_async_commit() { commit_copies(); }
+/// Waits until at most Pending of this thread's groups are unfinished.
 template <int Pending>
-void copy_async_wait() {}
+void copy_async_wait() {
+  wait_for_copies(Pending);
+}
 
 /// Copies to a `__constant__` variable, in stream order. Throws DeviceError when the variable is smaller, and
 /// while a graph is captured.

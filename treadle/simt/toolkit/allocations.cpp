@@ -93,6 +93,8 @@ size_t allocated_bytes() { return allocations().bytes(); }
 void* allocate(size_t bytes, MemoryKind kind, unsigned flags, std::source_location site) {
   if (bytes > device_memory_bytes() - std::min(device_memory_bytes(), allocated_bytes())) return nullptr;
   void* memory = simt::simt_allocate(bytes, site);
+  // The host may write it in ways that nobody sees.
+  if (kind != MemoryKind::device) simt::note_written(memory, bytes);
   allocations().add({memory, bytes, kind, flags});
   return memory;
 }

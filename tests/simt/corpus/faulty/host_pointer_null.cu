@@ -4,7 +4,7 @@
 
 __global__ void add_bias(const float* x, const float* bias, float* y, int rows, int columns) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < rows * columns) y[i] = x[i] + bias[i % columns];  // report: host-pointer
+  if (i < rows * columns) y[i] = x[i] + bias[i % columns];  // report: host-pointer, also: fault
 }
 
 int main() {

@@ -160,14 +160,8 @@ inline void Block::access_words(uint8_t* state, Cell* cells, uintptr_t address, 
       continue;
     if ((accessible(state[word]) & mask) != mask)
       return report_bounds(kWrite, address, bytes, pc, state[word] == kFreed);
-    if (in_region(address)) {
-      report_simple("uninitialised",
-                    fmt::format("read of {} bytes of device memory that were never written", bytes), address,
-                    bytes, pc);
-      state[word] |= mask;  // once for each word
-    } else {
-      note_early_read(&state[word], mask, address, bytes, pc);
-    }
+    note_early_read(address - first + word * kWordBytes, bytes, pc);
+    if (in_region(address)) state[word] |= mask;  // once for each word
   }
   for (unsigned word = 0; word < words; ++word)
     access_word<kWrite>(state[word], cells[word], mask_of(word), safe_epoch, kind, place_in_program(pc),
@@ -198,7 +192,7 @@ bool Block::is_uninitialised(uintptr_t address, unsigned bytes) const {
 template <bool kWrite>
 [[gnu::noinline]] void Block::access_elsewhere(uintptr_t address, unsigned bytes, AccessKind, uintptr_t pc) {
   if (in_program(address)) return;
-  if (address - arguments_begin_ < arguments_bytes_) return;
+  if (address - arguments_begin_ < arguments_bytes_ || is_allowed_host_memory(address)) return;
   report_simple("host-pointer",
                 fmt::format("{} of {} bytes at {:#x}, which is no device memory", kWrite ? "write" : "read",
                             bytes, address),

@@ -142,30 +142,22 @@ void Block::begin(uint64_t number, unsigned threads, void* dynamic_shared, size_
 
 void Block::end() {
   settle();
-  settle_early_reads();
+  early_reads_.settle();
   running_block = nullptr;
 }
 
 void Block::pass_barrier() {
   settle();
-  settle_early_reads();
+  early_reads_.settle();
   if (learnt_by_threads_)
     for (ThreadState& thread : threads_) {
       learnt_ = Knowledge::merge(learnt_, thread.learnt);
       thread.learnt = nullptr;
     }
   learnt_by_threads_ = false;
-  if (fenced_) {
-    // Whoever publishes after the barrier publishes what all threads had fenced before it.
-    BlockKnowledge own{first_epoch_, 0, {}};
-    for (size_t i = 0; i < threads_.size(); ++i)
-      if (threads_[i].for_device.fences > 0) {
-        own.fences.emplace_back(static_cast<uint16_t>(i), threads_[i].for_device.fences);
-        own.epoch = std::max(own.epoch, threads_[i].for_device.epoch);
-        published_ = Knowledge::merge(published_, threads_[i].for_device.learnt);
-      }
-    published_ = Knowledge::merge(published_, std::make_shared<Knowledge>(std::move(own)));
-  }
+  // Whoever publishes after the barrier publishes what all threads had fenced before it.
+  if (fenced_)
+    for (const ThreadState& thread : threads_) published_ = Knowledge::merge(published_, thread.for_device);
   fenced_ = false;
   epoch_ = next_epoch(number_, first_epoch_);
 }
@@ -180,30 +172,48 @@ void Block::meet_lanes(unsigned warp_number, unsigned lanes) {
   settle();
   WarpState& warp = warps_[warp_number];
   std::array<uint32_t, 32> joined{};
-  SharedKnowledge learnt;
+  SharedKnowledge learnt, for_block, for_device;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if ((lanes >> lane & 1u) == 0) continue;
     for (unsigned other = 0; other < 32; ++other)
       joined[other] = std::max(joined[other], warp.seen[lane][other]);
     joined[lane] = std::max(joined[lane], warp.clock[lane]);
-    if (learnt_by_threads_) learnt = Knowledge::merge(learnt, threads_[warp_number * 32 + lane].learnt);
+    const ThreadState& thread = threads_[warp_number * 32 + lane];
+    if (learnt_by_threads_) learnt = Knowledge::merge(learnt, thread.learnt);
+    for_block = Knowledge::merge(for_block, thread.for_block);
+    for_device = Knowledge::merge(for_device, thread.for_device);
   }
   for (unsigned lane = 0; lane < 32; ++lane) {
     if ((lanes >> lane & 1u) == 0) continue;
     warp.seen[lane] = joined;
     ++warp.clock[lane];
-    if (learnt != nullptr) threads_[warp_number * 32 + lane].learnt = learnt;
+    ThreadState& thread = threads_[warp_number * 32 + lane];
+    if (learnt != nullptr) thread.learnt = learnt;
+    if (for_block != nullptr) thread.for_block = for_block;
+    if (for_device != nullptr) thread.for_device = for_device;
   }
+  warp.has_met = true;
   clock_ = warps_[warp_].clock[thread_ % 32];
 }
 
 void Block::fence(Scope scope) {
   ThreadState& self = running();
   ++self.fences;
-  const Published now{epoch_, self.fences, Knowledge::merge(self.learnt, learnt_)};
-  self.for_block = now;
+  BlockKnowledge own{first_epoch_, epoch_, {}};
+  const WarpState& warp = warps_[warp_];
+  const unsigned me = thread_ % 32;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const auto thread = static_cast<uint16_t>(warp_ * 32 + lane);
+    if (lane == me)
+      own.threads.push_back({thread, self.fences, 0});
+    else if (warp.has_met && warp.seen[me][lane] > 0)
+      own.threads.push_back({thread, 0, warp.seen[me][lane]});
+  }
+  const SharedKnowledge now =
+      Knowledge::merge(std::make_shared<Knowledge>(std::move(own)), Knowledge::merge(self.learnt, learnt_));
+  self.for_block = Knowledge::merge(self.for_block, now);
   if (scope == Scope::block) return;
-  self.for_device = now;
+  self.for_device = Knowledge::merge(self.for_device, now);
   fenced_ = true;
 }
 
@@ -219,12 +229,6 @@ struct DeviceSignals {
 DeviceSignals& device_signals() {
   static auto* signals = new DeviceSignals;
   return *signals;
-}
-
-SharedKnowledge knowledge_of(uint32_t block, unsigned thread, const Published& published) {
-  if (published.fences == 0) return nullptr;
-  BlockKnowledge own{block, published.epoch, {{static_cast<uint16_t>(thread), published.fences}}};
-  return Knowledge::merge(std::make_shared<Knowledge>(std::move(own)), published.learnt);
 }
 
 }  // namespace
@@ -243,8 +247,7 @@ void Block::exchange_signal(uintptr_t address, AccessKind kind, bool reads, bool
     }
     signals = &device.signals;
   }
-  const bool publishes =
-      writes && (self.for_block.fences > 0 || self.for_device.fences > 0 || published_ != nullptr);
+  const bool publishes = writes && (self.for_block != nullptr || published_ != nullptr);
   if (!publishes && signals->empty()) return;
   const auto found = signals->find(address);
   if (!publishes && found == signals->end()) return;
@@ -261,11 +264,8 @@ void Block::exchange_signal(uintptr_t address, AccessKind kind, bool reads, bool
   // A store that adds nothing ends what went before; an exchange passes it on.
   if (!adds) signal = Signal();
   SharedKnowledge for_device =
-      kind == AccessKind::atomic_block
-          ? nullptr
-          : Knowledge::merge(published_, knowledge_of(first_epoch_, thread_, self.for_device));
-  SharedKnowledge for_block =
-      Knowledge::merge(for_device, knowledge_of(first_epoch_, thread_, self.for_block));
+      kind == AccessKind::atomic_block ? nullptr : Knowledge::merge(published_, self.for_device);
+  SharedKnowledge for_block = Knowledge::merge(for_device, self.for_block);
   signal.to_device = Knowledge::merge(signal.to_device, for_device);
   if (signal.block != first_epoch_) signal.to_block = nullptr;
   signal.block = first_epoch_;
@@ -436,6 +436,7 @@ simt::Report Block::report_here(const char* kind, uintptr_t pc) const {
 
 void Block::report_race(const Record& before, bool wrote_before, const Record& now, bool writes_now,
                         uintptr_t address, unsigned bytes) {
+  note_race(address, bytes);
   if (!Findings::all().is_new("race", now.pc, before.pc)) return;
   const EpochOwner owner = owners[before.epoch];
   simt::Report report;
@@ -495,24 +496,64 @@ void Block::report_simple(const char* kind, std::string message, uintptr_t addre
   Findings::all().add(std::move(report), place, 0);
 }
 
-void Block::note_early_read(const uint8_t* state, uint8_t mask, uintptr_t address, unsigned bytes,
-                            uintptr_t pc) {
-  const uint32_t place = place_in_program(pc);
-  if (!Findings::all().is_new("uninitialised", place, 0)) return;
-  simt::Report report = report_here("uninitialised", pc);
-  report.message = fmt::format("read of {} bytes of shared memory that were never written", bytes);
-  report.bytes = bytes;
-  describe_memory(report, address, static_, dynamic_);
-  early_reads_.push_back({state, mask, std::move(report), place});
+namespace {
+
+/// Those of device memory, which blocks share, until the end of the launch.
+struct DeviceEarlyReads {
+  std::mutex mutex;
+  EarlyReads reads;
+};
+
+DeviceEarlyReads& device_early_reads() {
+  static auto* reads = new DeviceEarlyReads;
+  return *reads;
 }
 
-void Block::settle_early_reads() {
-  for (EarlyRead& read : early_reads_)
-    if ((initialised(*read.state) & read.mask) == read.mask)
+}  // namespace
+
+void EarlyReads::add(uintptr_t word, simt::Report report, uint32_t place) {
+  reads_.push_back({word, std::move(report), place});
+}
+
+void EarlyReads::settle() {
+  for (Read& read : reads_)
+    if (raced_.count(read.word) != 0)
       Findings::all().forget("uninitialised", read.place, 0);
     else
       Findings::all().add(std::move(read.report), read.place, 0);
-  early_reads_.clear();
+  reads_.clear();
+  raced_.clear();
+}
+
+void end_epochs() {
+  const std::lock_guard lock(device_early_reads().mutex);
+  device_early_reads().reads.settle();
+}
+
+void Block::note_early_read(uintptr_t address, unsigned bytes, uintptr_t pc) {
+  const uint32_t place = place_in_program(pc);
+  if (!Findings::all().is_new("uninitialised", place, 0)) return;
+  simt::Report report = report_here("uninitialised", pc);
+  report.message = fmt::format("read of {} bytes of {} memory that were never written", bytes,
+                               in_region(address) ? "device" : "shared");
+  report.bytes = bytes;
+  report.kernel = current_launch().kernel;
+  describe_memory(report, address, static_, dynamic_);
+  const uintptr_t word = address / kWordBytes * kWordBytes;
+  if (!in_region(address)) return early_reads_.add(word, std::move(report), place);
+  report.other = place_of(allocation_near(address).where);
+  const std::lock_guard lock(device_early_reads().mutex);
+  device_early_reads().reads.add(word, std::move(report), place);
+}
+
+/// Words of an access that a race was found at: reads of them are no mistake of their own.
+void Block::note_race(uintptr_t address, unsigned bytes) {
+  const uintptr_t first = address / kWordBytes * kWordBytes;
+  const bool in_device = in_region(address);
+  std::unique_lock<std::mutex> lock;
+  if (in_device) lock = std::unique_lock(device_early_reads().mutex);
+  EarlyReads& reads = in_device ? device_early_reads().reads : early_reads_;
+  for (uintptr_t word = first; word < address + bytes; word += kWordBytes) reads.note_race(word);
 }
 
 void Block::report_bounds(bool write, uintptr_t address, unsigned bytes, uintptr_t pc, bool freed) {
@@ -537,12 +578,22 @@ void Block::report_at(const char* kind, const char* file, unsigned line, std::st
 }
 
 void Block::report_mistake(const checked::hooks::Mistake& mistake) {
-  const uint64_t place = key_of(mistake.site), other = mistake.has_other ? key_of(mistake.other_site) : 0;
-  if (!Findings::all().is_new(mistake.kind, place, other)) return;
   simt::Report report;
+  uint64_t place = key_of(mistake.site);
+  if (mistake.instruction != nullptr) {
+    place = place_in_program(reinterpret_cast<uintptr_t>(mistake.instruction)) + 1;
+    report.place = place_of(static_cast<uint32_t>(place));
+  } else if (mistake.file != nullptr) {
+    place = reinterpret_cast<uintptr_t>(mistake.file) ^ uint64_t { mistake.line } << 48;
+    report.place.file = mistake.file;
+    report.place.line = mistake.line;
+  } else {
+    report.place = place_of(mistake.site);
+  }
+  const uint64_t other = mistake.has_other ? key_of(mistake.other_site) : 0;
+  if (!Findings::all().is_new(mistake.kind, place, other)) return;
   report.kind = mistake.kind;
   report.message = mistake.message;
-  report.place = place_of(mistake.site);
   report.block = coordinates_of_block(number_);
   report.thread = coordinates_of_thread(mistake.thread);
   if (mistake.has_other) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -20,23 +21,22 @@ namespace treadle::checker {
 
 using checked::hooks::Scope;
 
-/// What a fence published: all that its thread knew.
-struct Published {
-  uint32_t epoch = 0, fences = 0;  ///< 0 fences: nothing
-  SharedKnowledge learnt;
-};
+/// What a fence published: all that its thread knew. Nothing: null.
+using Published = SharedKnowledge;
 
 struct ThreadState {
   uint32_t fences = 0;
   uint32_t polls = 0;
   SharedKnowledge learnt;  ///< by atomics and volatile reads since the last barrier
   std::vector<std::vector<std::pair<uintptr_t, unsigned>>> copies;  ///< in flight: groups, the last one open
-  Published for_block, for_device;  ///< by its last fence, and by its last fence of device scope
+  Published for_block, for_device;  ///< by its last fence, and by its last one of device scope; by fences of
+                                    ///< others, too, that it has met since
 };
 
 struct WarpState {
   std::array<uint32_t, 32> clock{};                 ///< of each lane
   std::array<std::array<uint32_t, 32>, 32> seen{};  ///< seen[a][b]: the clock of lane b that lane a knows
+  bool has_met = false;
 };
 
 /// What an atomic or volatile variable passes on.
@@ -53,6 +53,25 @@ struct SharedShadow {
   uint8_t* state = nullptr;
   Cell* cells = nullptr;
   size_t used_begin = SIZE_MAX, used_end = 0;  ///< words that the block has touched
+};
+
+/// Reads of what nobody had written: mistakes of their own, unless somebody writes it at the same time, which
+/// is a race.
+class EarlyReads {
+ public:
+  void add(uintptr_t word, simt::Report report, uint32_t place);
+  void note_race(uintptr_t word) { raced_.insert(word); }
+  /// Reports those that no race explains.
+  void settle();
+
+ private:
+  struct Read {
+    uintptr_t word;
+    simt::Report report;
+    uint32_t place;
+  };
+  std::vector<Read> reads_;
+  std::unordered_set<uintptr_t> raced_;
 };
 
 class Block {
@@ -131,8 +150,8 @@ class Block {
   };
 
   void settle_pending();
-  void settle_early_reads();
-  void note_early_read(const uint8_t* state, uint8_t mask, uintptr_t address, unsigned bytes, uintptr_t pc);
+  void note_race(uintptr_t address, unsigned bytes);
+  void note_early_read(uintptr_t address, unsigned bytes, uintptr_t pc);
 
   template <bool kWrite>
   void access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_t safe_epoch, AccessKind kind,
@@ -169,13 +188,13 @@ class Block {
   std::vector<ThreadState> threads_;
   std::vector<WarpState> warps_;
   SharedKnowledge learnt_;     ///< what all threads know since the last barrier
-  SharedKnowledge published_;  ///< by fences before the last barrier
+  SharedKnowledge published_;  ///< for the device, by fences before the last barrier
   bool fenced_ = false, learnt_by_threads_ = false;
   bool in_atomic_ = false, fence_announced_ = false;
   std::unordered_map<uintptr_t, Signal> signals_;  ///< of shared memory
   SharedShadow static_, dynamic_;
   std::unique_ptr<Pending> pending_;
-  std::vector<EarlyRead> early_reads_;
+  EarlyReads early_reads_;
   uintptr_t built_ins_offset_ = 0, arguments_begin_ = 0;
   size_t built_ins_bytes_ = 0, arguments_bytes_ = 0;
 };
@@ -203,6 +222,7 @@ void prepare_blocks();
 void begin_epochs();
 uint32_t next_epoch(uint64_t block, uint32_t first_epoch);
 void grid_barrier_passed();
+void end_epochs();
 
 /// The program's variables, `__device__` ones among them.
 extern SharedShadow program_variables;

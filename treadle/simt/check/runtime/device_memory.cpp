@@ -125,6 +125,37 @@ void watch_device_memory() {
 
 Allocation allocation_near(uintptr_t address) { return watch().near(address); }
 
+namespace {
+
+struct HostMemory {
+  std::mutex mutex;
+  std::map<uintptr_t, size_t> ranges;
+};
+
+HostMemory& host_memory() {
+  static auto* memory = new HostMemory;
+  return *memory;
+}
+
+}  // namespace
+
+void allow_host_memory(uintptr_t begin, size_t bytes) {
+  const std::lock_guard lock(host_memory().mutex);
+  host_memory().ranges[begin] = bytes;
+}
+
+void forbid_host_memory(uintptr_t begin) {
+  const std::lock_guard lock(host_memory().mutex);
+  host_memory().ranges.erase(begin);
+}
+
+bool is_allowed_host_memory(uintptr_t address) {
+  const std::lock_guard lock(host_memory().mutex);
+  const auto after = host_memory().ranges.upper_bound(address);
+  return after != host_memory().ranges.begin() &&
+         address - std::prev(after)->first < std::prev(after)->second;
+}
+
 void report_leaks() {
   for (const Allocation& block : watch().live()) {
     simt::Report report;

@@ -45,6 +45,11 @@ Allocation allocation_near(uintptr_t address);
 /// Reserves the region and takes over the device's memory. Ends the process where addresses cannot be had.
 void watch_device_memory();
 
+/// Memory of the host's own that kernels may use.
+void allow_host_memory(uintptr_t begin, size_t bytes);
+void forbid_host_memory(uintptr_t begin);
+bool is_allowed_host_memory(uintptr_t address);
+
 /// Reports each block that is still live.
 void report_leaks();
 

@@ -1,33 +1,42 @@
 #include "treadle/simt/check/runtime/knowledge.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace treadle::checker {
 namespace {
 
-using Fences = std::vector<std::pair<uint16_t, uint32_t>>;
+using Threads = std::vector<ThreadKnowledge>;
 
-uint32_t fences_of(const Fences& fences, uint16_t thread) {
-  const auto entry = std::lower_bound(fences.begin(), fences.end(), std::pair<uint16_t, uint32_t>(thread, 0));
-  return entry != fences.end() && entry->first == thread ? entry->second : 0;
+bool by_thread(const ThreadKnowledge& a, const ThreadKnowledge& b) { return a.thread < b.thread; }
+
+ThreadKnowledge of(const Threads& threads, uint16_t thread) {
+  const auto entry =
+      std::lower_bound(threads.begin(), threads.end(), ThreadKnowledge{thread, 0, 0}, by_thread);
+  return entry != threads.end() && entry->thread == thread ? *entry : ThreadKnowledge{thread, 0, 0};
 }
 
 bool holds(const BlockKnowledge& a, const BlockKnowledge& b) {
-  return a.epoch >= b.epoch && std::all_of(b.fences.begin(), b.fences.end(), [&](const auto& entry) {
-           return fences_of(a.fences, entry.first) >= entry.second;
+  return a.epoch >= b.epoch &&
+         std::all_of(b.threads.begin(), b.threads.end(), [&](const ThreadKnowledge& other) {
+           const ThreadKnowledge mine = of(a.threads, other.thread);
+           return mine.fences >= other.fences && mine.clock >= other.clock;
          });
 }
 
-Fences merged(const Fences& a, const Fences& b) {
-  Fences all;
+Threads merged(const Threads& a, const Threads& b) {
+  Threads all;
   all.reserve(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
-  Fences result;  // of each thread the last entry, which is the largest
-  for (const auto& entry : all)
-    if (!result.empty() && result.back().first == entry.first)
-      result.back() = entry;
-    else
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all), by_thread);
+  Threads result;
+  for (const ThreadKnowledge& entry : all) {
+    if (result.empty() || result.back().thread != entry.thread) {
       result.push_back(entry);
+      continue;
+    }
+    result.back().fences = std::max(result.back().fences, entry.fences);
+    result.back().clock = std::max(result.back().clock, entry.clock);
+  }
   return result;
 }
 
@@ -42,8 +51,10 @@ const BlockKnowledge* Knowledge::of(uint32_t block) const {
 
 bool Knowledge::covers(uint32_t block, const Record& record) const {
   const BlockKnowledge* known = of(block);
-  return known != nullptr &&
-         (record.epoch < known->epoch || fences_of(known->fences, record.thread) > record.fences);
+  if (known == nullptr) return false;
+  if (record.epoch < known->epoch) return true;
+  const ThreadKnowledge thread = checker::of(known->threads, record.thread);
+  return thread.fences > record.fences || thread.clock >= record.clock;
 }
 
 bool Knowledge::holds(const Knowledge& other) const {
@@ -66,7 +77,7 @@ SharedKnowledge Knowledge::merge(const SharedKnowledge& a, const SharedKnowledge
     } else if (x == x_end || y->block < x->block) {
       result->blocks_.push_back(*y++);
     } else {
-      result->blocks_.push_back({x->block, std::max(x->epoch, y->epoch), merged(x->fences, y->fences)});
+      result->blocks_.push_back({x->block, std::max(x->epoch, y->epoch), merged(x->threads, y->threads)});
       ++x, ++y;
     }
   }

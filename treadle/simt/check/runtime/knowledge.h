@@ -10,11 +10,18 @@
 
 namespace treadle::checker {
 
-/// Of one block: all accesses of epochs before `epoch`, and of single threads those before a fence.
+/// Of one thread: its accesses before that many fences, and those up to a clock of its warp.
+struct ThreadKnowledge {
+  uint16_t thread = 0;
+  uint32_t fences = 0, clock = 0;
+};
+
+/// Of one block: all accesses of epochs before `epoch`, and what is known of single threads, sorted by
+/// thread.
 struct BlockKnowledge {
   uint32_t block = 0;  ///< its first epoch, which no other has
   uint32_t epoch = 0;
-  std::vector<std::pair<uint16_t, uint32_t>> fences;  ///< thread and number of fences, sorted by thread
+  std::vector<ThreadKnowledge> threads;
 };
 
 /// Immutable: threads share it.
