@@ -30,7 +30,7 @@ function(treadle_add_simt_executable name)
   foreach(library ${simt_LIBRARIES})
     list(APPEND words -l ${library})
   endforeach()
-  set(program ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  set(program ${CMAKE_CURRENT_BINARY_DIR}/${name}.simt)  # CMake takes a file with a target's name for the target
   add_custom_command(OUTPUT ${program}
                      COMMAND treadle::treadle_program simt build ${sources} ${words} --compiler ${CMAKE_CXX_COMPILER}
                              --dependencies ${program}.d -o ${program}

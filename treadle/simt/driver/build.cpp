@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <future>
 
@@ -77,8 +78,10 @@ void link(const BuildOptions& options, const Home& home, const std::vector<std::
 }  // namespace
 
 bool is_program(const std::string& file) {
-  const std::filesystem::path path = file;
-  return !path.has_extension() && std::filesystem::is_regular_file(path) && access(file.c_str(), X_OK) == 0;
+  constexpr std::string_view kInputs[] = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".o", ".a", ".so"};
+  const std::string extension = std::filesystem::path(file).extension().string();
+  return std::find(std::begin(kInputs), std::end(kInputs), extension) == std::end(kInputs) &&
+         std::filesystem::is_regular_file(file) && access(file.c_str(), X_OK) == 0;
 }
 
 void build(const BuildOptions& options) {
