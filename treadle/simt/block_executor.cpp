@@ -651,6 +651,7 @@ void BlockExecutor::tick(const Interrupted& where) {
     state_ = State::computing;
     computing_since_ = where.nanoseconds;
     samples_.forget();
+    return;
   }
   if (samples_.seen(where)) return give_way(true);
   if (where.nanoseconds - computing_since_ > kAlone) return give_way(false);
