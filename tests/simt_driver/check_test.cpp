@@ -38,7 +38,9 @@ TEST(GroupedTest, TheyComeInOrderOfLines) {
 }
 
 TEST(GroupedTest, AnIndexIsNoReportBesideItsAccess) {
-  const Report index = report("out-of-bounds", 7, 0, 0), access = report("out-of-bounds", 7, 0, 4);
+  Report index = report("out-of-bounds", 7, 0, 0);
+  const Report access = report("out-of-bounds", 7, 0, 4);
+  index.allocation = "'float [64]'";
   const auto reports = grouped({index, access});
   ASSERT_EQ(reports.size(), 1u);
   EXPECT_EQ(reports[0].bytes, 4u);

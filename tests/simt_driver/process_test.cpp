@@ -34,7 +34,7 @@ TEST(ProcessTest, OutputMessagesAndEnvironmentAreItsOwn) {
 }
 
 TEST(ProcessTest, TimeIsLimited) {
-  const ProcessEnd end = shell("exec sleep 600", {.words = {}, .seconds = 0.05});
+  const ProcessEnd end = shell("exec sleep 20", {.words = {}, .seconds = 0.05});
   EXPECT_TRUE(end.out_of_time);
   EXPECT_EQ(end.code, 128 + SIGKILL);
 }
@@ -42,7 +42,7 @@ TEST(ProcessTest, TimeIsLimited) {
 TEST(ProcessTest, ItIsAskedToEnd) {
   std::stop_source source;
   source.request_stop();
-  EXPECT_EQ(shell("exec sleep 600", {.words = {}, .stop = source.get_token()}).code, 128 + SIGTERM);
+  EXPECT_EQ(shell("exec sleep 20", {.words = {}, .stop = source.get_token()}).code, 128 + SIGTERM);
 }
 
 TEST(ProcessTest, ProgramsAndFilesThatAreNotThere) {

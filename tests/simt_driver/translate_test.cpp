@@ -90,6 +90,7 @@ TEST(TranslateTest, ConfigurationEndsAtItsOwnAngles) {
 TEST(TranslateTest, LaunchesAsFormattersWriteThem) {
   EXPECT_EQ(launch_in("k << <1, 2 >> > (a);"), "k | 1, 2");
   EXPECT_EQ(launch_in("k <<< 1, 2 >>> (a);"), "k | 1, 2");
+  EXPECT_EQ(launch_in("n = 1'000; k<<<1, 2>>>(a);"), "k | 1, 2");
 }
 
 TEST(TranslateTest, SeveralLaunchesInOneStatement) {
@@ -100,8 +101,8 @@ TEST(TranslateTest, SeveralLaunchesInOneStatement) {
 
 TEST(TranslateTest, AnglesElsewhereAreLeftAlone) {
   for (const std::string text :
-       {"std::cout << a << \"k<<<1, 2>>>(a)\" << '<';", "auto s = R\"x(k<<<1,2>>>())\" )x\";", "x = a >> 1;",
-        "std::vector<std::vector<std::vector<int>>> v(3);", "friend S operator<<<T>(S, T);",
+       {"std::cout << a << \"k<<<1, 2>>>(a)\" << '<';", "auto s = R\"x(say \"k<<<1,2>>>()\" )\" )x\";",
+        "x = a >> 1;", "std::vector<std::vector<std::vector<int>>> v(3);", "friend S operator<<<T>(S, T);",
         "char c = '\\''; x << y;", "int n = 1'000'000 << 2;", "a = b < c;",
         "auto r = L\"<<<\"; auto q = u8'<';", "x = 0x1p-3 + .5e+7f;"})
     EXPECT_EQ(translated(text), text);
@@ -184,6 +185,8 @@ TEST(TranslateTest, InlinePtxIsRefusedWhereItStands) {
             "b.cuh:40: inline PTX is not supported: asm (\"mov.u32 %0, %laneid;\")");
   EXPECT_EQ(refusal_of("__host__ __device__ void f() { __asm__(\"trap;\"); }"),
             ":1: inline PTX is not supported: __asm__ (\"trap;\")");
+  EXPECT_EQ(refusal_of("__device__ void f() { if (x) {} asm(\"trap;\"); }"),
+            ":1: inline PTX is not supported: asm (\"trap;\")");
   EXPECT_EQ(refusal_of("__global__ void f(int a = int{}) { asm(\"trap;\"); }"),
             ":1: inline PTX is not supported: asm (\"trap;\")");
 }
