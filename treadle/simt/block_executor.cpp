@@ -111,6 +111,7 @@ void BlockExecutor::begin_block(uint64_t block) {
   ready_.clear();
   if (by_chance_) ready_by_chance_.clear();
   at_barrier_.clear();
+  gathered_.clear();
   warps_.resize((threads_ + 31) / 32);
   for (Warp& warp : warps_) warp.ended = 0;
   if (threads_ % 32 != 0) warps_.back().ended = kFullWarp << threads_ % 32;
@@ -241,6 +242,7 @@ void BlockExecutor::leave_fiber() {
   }
   Fiber* next = next_ready();
   if (next == nullptr && started_ < threads_) return start_thread(self);
+  if (next == nullptr && release_gathered()) next = next_ready();
   free_fibers_.push_back(self);
   if (next != nullptr) {
     switch_to(next);
@@ -302,6 +304,7 @@ inline uint64_t BlockExecutor::park() {
 
 [[gnu::noinline]] uint64_t BlockExecutor::park_by_chance() {
   Fiber* next = next_ready();
+  if (next == nullptr && release_gathered()) next = next_ready();
   if (next == nullptr) return fail_by_deadlock();
   return next == current_ ? (leave(), next->result) : switch_to(next);
 }
@@ -517,6 +520,35 @@ void BlockExecutor::complete_without(Warp& warp, unsigned warp_number) {
       complete(warp_number, meeting);
 }
 
+unsigned BlockExecutor::gather_lanes(Site site) {
+  current_->site = site;
+  gathered_.push(current_);
+  ++in_meetings_;
+  return static_cast<unsigned>(park());
+}
+
+/// Of those that wait for lanes of their warp, the first goes on with all that are where it is. False when
+/// none waits.
+bool BlockExecutor::release_gathered() {
+  const Fiber* first = gathered_.first();
+  if (gathered_.empty()) return false;
+  note_change();
+  FiberQueue together, others;
+  uint64_t lanes = 0;
+  while (Fiber* fiber = gathered_.pop()) {
+    const bool active = fiber->thread / 32 == first->thread / 32 && same_place(fiber->site, first->site);
+    if (active) lanes |= uint64_t{1} << fiber->thread % 32;
+    (active ? together : others).push(fiber);
+  }
+  gathered_.append(others);
+  while (Fiber* fiber = together.pop()) {
+    fiber->result = lanes;
+    --in_meetings_;
+    make_ready(fiber);
+  }
+  return true;
+}
+
 // ---- threads that look for a change
 
 /// Runnable threads that have looked in vain are counted in quiet_threads; this says that the host knows.
@@ -603,7 +635,7 @@ void BlockExecutor::wait_quietly(bool asleep) {
     if (by_chance_) ready_by_chance_.note_quiet(self->thread);
   }
   if (started_ == threads_) {
-    if ((quiet_threads & (kHostKnows - 1)) >= runnable()) say_quiet();
+    if ((quiet_threads & (kHostKnows - 1)) >= runnable() && !release_gathered()) say_quiet();
     if (!any_ready()) return;
   }
   make_ready(self);
@@ -914,6 +946,10 @@ uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned
   if (executor == nullptr) running_executor->refuse_in_independent("warp collective", site);
   executor->enter();
   return executor->meet_warp(mask, combine, value, operand, site);
+}
+
+unsigned gather_lanes(Site site) {
+  return current_executor == nullptr ? 1u << lane_index() : current_executor->gather_lanes(site);
 }
 
 void let_others_run(Site site) {

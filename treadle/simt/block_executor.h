@@ -52,6 +52,7 @@ class BlockExecutor {
   void sync_block(Site site);
   unsigned meet_block(BlockBarrier kind, unsigned value, Site site);
   uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned operand, Site site);
+  unsigned gather_lanes(Site site);
   void let_others_run(Site site);
   void poll(const void* address, uint64_t value, unsigned bytes, Site site);
   void end_quiet();
@@ -146,6 +147,7 @@ class BlockExecutor {
   void complete(unsigned warp_number, Meeting& meeting);
   void end_lane(unsigned thread);
   void complete_without(Warp& warp, unsigned warp_number);
+  bool release_gathered();
 
   void changed() {
     if (quiet_threads != 0) [[unlikely]]
@@ -209,7 +211,8 @@ class BlockExecutor {
   unsigned barrier_value_ = 0;
 
   std::vector<Warp> warps_;
-  unsigned in_meetings_ = 0;  ///< threads that wait in one
+  FiberQueue gathered_;       ///< threads that wait for lanes of their warp to be where they are
+  unsigned in_meetings_ = 0;  ///< threads that wait in one, or are gathered
   BlockSharedMemory shared_memory_;
   bool fills_shared_ = false;
   BackgroundCopies copies_;

@@ -229,7 +229,7 @@ class coalesced_group {
 
 /// The lanes of the warp that are here together: see __activemask().
 inline coalesced_group coalesced_threads(Site site = Site::current()) {
-  return coalesced_group(active_lanes(site));
+  return coalesced_group(gather_lanes(site));
 }
 
 /// Any group that fits: the block, or lanes of a warp.

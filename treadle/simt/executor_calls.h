@@ -36,6 +36,11 @@ unsigned meet_block(BlockBarrier kind, unsigned value, Site site);
 /// Waits until all lanes of `mask` that have not returned call it with the same mask and `combine`.
 uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned operand, Site site);
 
+/// Waits until no other thread of the block can go on without this one, and returns the lanes of its warp
+/// that wait at the same place: those that a GPU would run together. The calling lane alone outside of a
+/// block with threads that can wait.
+unsigned gather_lanes(Site site);
+
 /// Lets other threads run, of other blocks too where those of this one do the same.
 void let_others_run(Site site);
 

@@ -14,10 +14,20 @@
 
 namespace treadle::TREADLE_TARGET {
 
-// What the C library has as well, so that programs find it there.
+// What the C library declares as well, so that programs find it there (toolkit/fast_math.cpp).
 // clang-format off
 inline void sincosf(float x, float* sine, float* cosine) { *sine = std::sin(x); *cosine = std::cos(x); }
 inline float exp10f(float x) { return std::pow(10.f, x); }
+inline float __expf(float x) { return std::exp(x); }
+inline float __exp10f(float x) { return std::pow(10.f, x); }
+inline float __logf(float x) { return std::log(x); }
+inline float __log2f(float x) { return std::log2(x); }
+inline float __log10f(float x) { return std::log10(x); }
+inline float __powf(float x, float y) { return std::pow(x, y); }
+inline float __sinf(float x) { return std::sin(x); }
+inline float __cosf(float x) { return std::cos(x); }
+inline float __tanf(float x) { return std::tan(x); }
+inline void __sincosf(float x, float* sine, float* cosine) { *sine = std::sin(x); *cosine = std::cos(x); }
 
 /// Rounds a float that a GPU would saturate; NaN gives 0.
 inline int saturated_int(float x) {
@@ -82,16 +92,6 @@ inline int __dp4a(int a, int b, int c) {
 }
 
 inline float __fdividef(float a, float b) { return a / b; }
-inline float __expf(float x) { return std::exp(x); }
-inline float __exp10f(float x) { return std::pow(10.f, x); }
-inline float __logf(float x) { return std::log(x); }
-inline float __log2f(float x) { return std::log2(x); }
-inline float __log10f(float x) { return std::log10(x); }
-inline float __powf(float x, float y) { return std::pow(x, y); }
-inline float __sinf(float x) { return std::sin(x); }
-inline float __cosf(float x) { return std::cos(x); }
-inline float __tanf(float x) { return std::tan(x); }
-inline void __sincosf(float x, float* sine, float* cosine) { *sine = std::sin(x); *cosine = std::cos(x); }
 inline float rsqrtf(float x) { return 1.f / std::sqrt(x); }
 inline double rsqrt(double x) { return 1. / std::sqrt(x); }
 inline float rsqrt(float x) { return rsqrtf(x); }

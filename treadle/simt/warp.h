@@ -79,11 +79,10 @@ unsigned __match_all_sync(unsigned mask, T value, int* all_equal, Site site = Si
   return equal;
 }
 
-/// The lanes of the warp that are at this place together: the executor runs threads one by one, and a GPU's
-/// would run together if they can.
-inline unsigned active_lanes(Site) { return 1u << lane_index(); }
-
-inline unsigned __activemask(Site site = Site::current()) { return active_lanes(site); }
+/// The lanes of the warp that are at this place together. A GPU runs lanes together as far as it can, the
+/// executor one by one: so a lane waits here until nothing else in its block can go on, and those of its warp
+/// that then wait at the same place are active.
+inline unsigned __activemask(Site site = Site::current()) { return gather_lanes(site); }
 
 struct Plus {
   template <class T>

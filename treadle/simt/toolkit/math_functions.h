@@ -161,10 +161,6 @@ inline int __dp2a_hi(short2 a, char4 b, int c) { return c + a.x * b.z + a.y * b.
 inline unsigned __dp2a_lo(ushort2 a, uchar4 b, unsigned c) { return c + unsigned{a.x} * b.x + unsigned{a.y} * b.y; }
 inline unsigned __dp2a_hi(ushort2 a, uchar4 b, unsigned c) { return c + unsigned{a.x} * b.z + unsigned{a.y} * b.w; }
 
-inline float __tanhf(float x) { return std::tanh(x); }
-inline float __sinhf(float x) { return std::sinh(x); }
-inline float __coshf(float x) { return std::cosh(x); }
-inline float __exp2f(float x) { return std::exp2(x); }
 /// A limit of 2, 3 or 4 values, as Hopper's instructions have it.
 inline int __vimax3_s32(int a, int b, int c) { return max(max(a, b), c); }
 inline int __vimin3_s32(int a, int b, int c) { return min(min(a, b), c); }

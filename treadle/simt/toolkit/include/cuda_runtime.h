@@ -18,5 +18,6 @@
 #include "treadle/simt/toolkit/device_names.h"
 #include "treadle/simt/toolkit/launch_api.h"
 #include "treadle/simt/toolkit/math_functions.h"
+#include "treadle/simt/toolkit/nv_atomics.h"
 #include "treadle/simt/toolkit/rounding.h"
 #include "treadle/simt/toolkit/video.h"
