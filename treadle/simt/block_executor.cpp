@@ -527,16 +527,15 @@ unsigned BlockExecutor::gather_lanes(Site site) {
   return static_cast<unsigned>(park());
 }
 
-/// Of those that wait for lanes of their warp, the first goes on with all that are where it is. False when
-/// none waits.
+/// Some of those that wait for lanes of their warp go on together. False when none waits.
 bool BlockExecutor::release_gathered() {
-  const Fiber* first = gathered_.first();
   if (gathered_.empty()) return false;
-  note_change();
+  changed();
+  const Fiber* chosen = earliest_gathered();
   FiberQueue together, others;
   uint64_t lanes = 0;
   while (Fiber* fiber = gathered_.pop()) {
-    const bool active = fiber->thread / 32 == first->thread / 32 && same_place(fiber->site, first->site);
+    const bool active = fiber->thread / 32 == chosen->thread / 32 && same_place(fiber->site, chosen->site);
     if (active) lanes |= uint64_t{1} << fiber->thread % 32;
     (active ? together : others).push(fiber);
   }
@@ -547,6 +546,17 @@ bool BlockExecutor::release_gathered() {
     make_ready(fiber);
   }
   return true;
+}
+
+/// Of the first one's warp, who waits at the earliest line: lanes in a branch or a loop go on before those
+/// that are past it, and may come to where these are.
+const Fiber* BlockExecutor::earliest_gathered() const {
+  const Fiber* earliest = gathered_.first();
+  for (const Fiber* fiber = earliest->next; fiber != nullptr; fiber = fiber->next)
+    if (fiber->thread / 32 == earliest->thread / 32 && fiber->site.line() < earliest->site.line() &&
+        std::string_view(fiber->site.file_name()) == earliest->site.file_name())
+      earliest = fiber;
+  return earliest;
 }
 
 // ---- threads that look for a change

@@ -148,6 +148,7 @@ class BlockExecutor {
   void end_lane(unsigned thread);
   void complete_without(Warp& warp, unsigned warp_number);
   bool release_gathered();
+  const Fiber* earliest_gathered() const;
 
   void changed() {
     if (quiet_threads != 0) [[unlikely]]

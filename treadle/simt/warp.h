@@ -81,7 +81,7 @@ unsigned __match_all_sync(unsigned mask, T value, int* all_equal, Site site = Si
 
 /// The lanes of the warp that are at this place together. A GPU runs lanes together as far as it can, the
 /// executor one by one: so a lane waits here until nothing else in its block can go on, and those of its warp
-/// that then wait at the same place are active.
+/// that then wait at the same place are active; lanes at an earlier line go on before.
 inline unsigned __activemask(Site site = Site::current()) { return gather_lanes(site); }
 
 struct Plus {

@@ -52,11 +52,11 @@ double inverse_erfc(double x) {
   if (x == 2) return -kInfinity;
   if (x > 1.5) return -inverse_erfc(2 - x);
   if (x > 0.5) return inverse_erf(1 - x);
-  const double w = -std::log(x * (2 - x));
-  // Beyond the range of the approximation: the leading terms of the asymptotic expansion.
-  double y = x > 1e-30 ? approximate_inverse_erf(1 - x, w) : std::sqrt(w - 0.5 * std::log(M_PI * w));
-  for (int step = 0; step < 3;
-       ++step) {  // Newton's method for log(erfc), whose steps do not vanish in the tail
+  // Where the approximation ends: the leading terms of erfc(y) = exp(−y²)/(y√π) … .
+  const double w = -std::log(x * (2 - x)), size = -std::log(x);
+  double y = w < 15 ? approximate_inverse_erf(1 - x, w) : std::sqrt(size - 0.5 * std::log(M_PI * size));
+  // Newton's method for log(erfc), whose steps do not vanish in the tail.
+  for (int step = 0; step < 3; ++step) {
     const double value = std::erfc(y);
     const double slope = -2 / std::sqrt(M_PI) * std::exp(-y * y) / value;
     y -= (std::log(value) - std::log(x)) / slope;
