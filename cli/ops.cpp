@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/standard_output.h"
@@ -29,7 +31,9 @@ Json describe(const Op& op) {
     variants.push_back({{"name", variant.name},
                         {"device", name_of(variant.device)},
                         {"engine", name_of(variant.engine)},
-                        {"deterministic", variant.deterministic}});
+                        {"deterministic", variant.deterministic},
+                        {"rung", variant.rung},
+                        {"idea", variant.idea}});
   if (op.options)
     for (const OptionField& field : op.options->fields)
       options.push_back({{"name", field.name},
@@ -38,6 +42,20 @@ Json describe(const Op& op) {
   return {{"name", op.name},         {"summary", op.summary},
           {"dtypes", dtypes_of(op)}, {"gradient", bool(op.gradient)},
           {"options", options},      {"variants", variants}};
+}
+
+/// The ladder of kernels, a rung after another. All devices that run them have the same, and a build may have
+/// one of these: those of the first are shown.
+void print_ladder(const Op& op) {
+  std::vector<const Variant*> ladder;
+  for (const Variant& variant : op.variants)
+    if (variant.rung > 0 && (ladder.empty() || variant.device == ladder[0]->device))
+      ladder.push_back(&variant);
+  std::stable_sort(ladder.begin(), ladder.end(),
+                   [](const Variant* a, const Variant* b) { return a->rung < b->rung; });
+  if (!ladder.empty()) fmt::print("  ladder of kernels:\n");
+  for (const Variant* variant : ladder)
+    fmt::print("  {:>4}. {}: {}\n", variant->rung, variant->name, variant->idea);
 }
 
 int print_one(const Op& op) {
@@ -49,6 +67,7 @@ int print_one(const Op& op) {
   for (const Variant& variant : op.variants)
     fmt::print("  variant {} on {} ({}{})\n", variant.name, name_of(variant.device), name_of(variant.engine),
                variant.deterministic ? "" : ", not deterministic");
+  print_ladder(op);
   return kSuccess;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "tests/call_without_memory.h"
@@ -81,6 +82,23 @@ TEST(Declarations, GeneralFormsHaveOneName) {
     for (const Variant& variant : op->variants)
       EXPECT_EQ(is_general(variant), variant.name == general_name(variant.device))
           << op->name << ", " << name_of(variant.device) << ": " << variant.name;
+}
+
+/// Each rung says its idea, and only rungs do. A ladder is one of kernels, begins with the general form, and
+/// has no step missing.
+TEST(Declarations, LaddersBeginWithTheGeneralFormAndAreWhole) {
+  for (const Op* op : registry().ops()) {
+    std::set<int> rungs;
+    for (const Variant& variant : op->variants) {
+      EXPECT_EQ(variant.rung > 0, variant.idea[0] != '\0') << op->name << ": " << variant.name;
+      if (variant.rung == 0) continue;
+      EXPECT_NE(variant.device, DeviceKind::cpu) << op->name << ": " << variant.name;
+      EXPECT_EQ(variant.rung == 1, is_general(variant)) << op->name << ": " << variant.name;
+      rungs.insert(variant.rung);
+    }
+    const int highest = rungs.empty() ? 0 : *rungs.rbegin();
+    EXPECT_EQ(highest, int(rungs.size())) << op->name;
+  }
 }
 
 /// What runs on one device runs on all: by a general form or as a composition.

@@ -46,6 +46,12 @@ void half_operations(stream_t stream, const __half* x, __half* y);
 void stencil(stream_t stream, const float* taps, const float* x, float* y, int n);
 void intrinsics(stream_t stream, const unsigned* x, unsigned* y);
 
+// tensor_cores.cu
+void load_matrices(stream_t stream, const __half* matrices, uint32_t* rows, uint32_t* columns);
+template <class T>
+void mma_product(stream_t stream, const T* a, const T* b, float* c, int lanes);
+void load_unaligned_rows(stream_t stream, uint32_t* rows);
+
 // independent.cu
 template <class T>
 void scale_and_add(stream_t stream, T a, const T* x, T* y, int n);

@@ -29,10 +29,13 @@ double now() {
 constexpr int kFastPreference = 10;
 
 /// What the settings allow, most preferred first. The general form of an op takes every call and is slow (the
-/// first run may last a second): it is left out where a fast variant applies.
+/// first run may last a second): it is left out where a fast variant applies. Rungs of a ladder below the
+/// general form are there to be compared with, not to be chosen.
 std::vector<const Variant*> allowed_variants(const Op& op, const Call& call, Device device) {
   auto list = applicable_variants(op, call, device.kind);
-  std::erase_if(list, [](const Variant* variant) { return !is_allowed(*variant, settings()); });
+  std::erase_if(list, [](const Variant* variant) {
+    return !is_allowed(*variant, settings()) || (variant->rung > 0 && variant->preference < 0);
+  });
   if (!list.empty() && list[0]->preference >= kFastPreference)
     std::erase_if(list, [](const Variant* variant) { return variant->preference <= 0; });
   return list;

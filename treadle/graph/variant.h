@@ -95,6 +95,11 @@ struct Variant {
   /// Whether it leaves out products with elements of its operands that are 0. What ReLU leaves has more of
   /// them the longer a network learns: see fastest_variant.
   bool skips_zeros = false;
+  /// Its place on the op's ladder of kernels from the plainest, 1, to the fastest; 0: on none. Variants of
+  /// one rung are one kernel in other sizes.
+  int rung = 0;
+  /// What it changes against the rung before, in a line; on a ladder only.
+  const char* idea = "";
 };
 
 class Registry;

@@ -88,6 +88,8 @@ std::vector<TestCase> cases() {
           three("by input, several threads", {20, 37}, {301, 37}, true, kPlain, kTransposed),
           three("by input, tall", {301, 19}, {21, 19}, true, kPlain, kTransposed),
           three("by input, deep", {6, 1100}, {50, 1100}, true, kPlain, kTransposed),
+          three("by input, wide rows", {36, 24}, {72, 24}, true, kPlain, kTransposed),
+          three("by input, wide tiles", {130, 40}, {136, 40}, true, kPlain, kTransposed),
           three("by input, few rows", {2, 530}, {97, 530}, true, kPlain, kTransposed),
           three("by input, one row", {1, 70}, {9, 70}, true, kPlain, kTransposed),
           three("by input, two rows", {2, 70}, {90, 70}, false, kPlain, kTransposed),

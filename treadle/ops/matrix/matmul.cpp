@@ -93,6 +93,8 @@ std::vector<TestCase> cases() {
           two("tiles", {33, 40}, {40, 65}),
           two("several threads", {20, 37}, {37, 300}),
           two("tall", {300, 19}, {19, 20}),
+          two("wide rows", {36, 24}, {24, 72}),
+          two("wide tiles", {130, 40}, {40, 136}),
           two("row", {1, 70}, {70, 9}),
           two("column", {9, 70}, {70, 1}),
           two("dot", {1, 67}, {67, 1}),

@@ -60,6 +60,15 @@ __global__ void linear_input_gradient_naive(MatrixProduct p, ReluResult<T> relu)
   static_cast<T*>(p.c)[n * p.c_row + i * p.c_column] = static_cast<T>(sum);
 }
 
+/// c[m,n] = bias[n]: one thread per element.
+template <class T>
+__global__ void linear_bias(MatrixProduct p) {
+  const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= p.outputs()) return;
+  const int64_t n = i % p.N, m = i / p.N;
+  static_cast<T*>(p.c)[m * p.c_row + n * p.c_column] = static_cast<const T*>(p.bias)[n * p.bias_step];
+}
+
 void run_linear_relu(const Call& call) {
   const MatrixProduct p = linear_product(call);
   with_floating_device_type(p.dtype, [&](auto tag) {
@@ -92,6 +101,15 @@ void run_input_gradient(const Call& call) {
 }
 
 }  // namespace
+
+/// Fills the output of a linear call with its bias, for a library's product to add to.
+void start_with_bias(const Call& call) {
+  const MatrixProduct p = linear_product(call);
+  with_floating_device_type(p.dtype, [&](auto tag) {
+    launch<linear_bias<typename decltype(tag)::type>, independent>(stream_of(call), blocks_for(p.outputs()),
+                                                                   kThreads, 0, p);
+  });
+}
 
 void register_matrix_cuda_linear(Registry& registry) {
   add_variant(registry, "linear_relu", {.name = "naive", .device = kDevice, .run = run_linear_relu});

@@ -5,7 +5,7 @@
 
 namespace treadle::cuda {
 
-/// Fills the output of a linear call with its bias, for the product to be added to. Defined in matmul.cu.
+/// Fills the output of a linear call with its bias, for the product to be added to. Defined in linear.cu.
 void start_with_bias(const Call& call);
 
 }  // namespace treadle::cuda
