@@ -4,6 +4,7 @@
 /// order: there are no floating-point atomics, so results are the same in every run and on every card.
 #include "treadle/kernels/reduce.h"
 #include "treadle/ops/device_variant.h"
+#include "treadle/ops/reduce/cuda/pieces.cuh"
 #include "treadle/ops/reduce/reduce_options.h"
 #include "treadle/ops/reduce/reduce_plan.h"
 
@@ -11,8 +12,6 @@ namespace treadle::TREADLE_TARGET {
 namespace {
 
 constexpr int kColumnRows = 8;            ///< rows that a block of column sums reads at once
-constexpr int64_t kWantedBlocks = 512;    ///< enough for every card
-constexpr int64_t kMaxSplits = 256;       ///< pieces of one output's elements
 constexpr unsigned kMaxGridX = 1u << 20;  ///< outputs beyond are taken in further rounds
 
 /// Sums of T, divided by `divisor` (1 unless a mean is wanted).
@@ -127,13 +126,6 @@ __global__ void extremum_gradient_naive(Strided<4> nest, const T* dy, const int6
   int64_t o[4];
   nest.offsets(i, o);
   dx[o[0]] = positions[o[2]] == o[3] ? dy[o[1]] : static_cast<T>(0.f);
-}
-
-/// Pieces per output such that there are enough blocks, each with at least a few rounds of work for its
-/// threads.
-int64_t splits_for(int64_t blocks, int64_t reduced, int64_t elements_per_round) {
-  const int64_t wanted = kWantedBlocks / blocks, possible = reduced / (4 * elements_per_round);
-  return std::max<int64_t>(1, std::min({wanted, possible, kMaxSplits}));
 }
 
 template <class R>
@@ -258,10 +250,29 @@ bool takes_block(const Call& call) {
   return call.output().numel() > 0 && call.input(0).numel() / call.output().numel() >= kWarp;
 }
 
-void add_ladder(Registry& registry, const char* op, void (*naive)(const Call&), void (*block)(const Call&)) {
+void add_naive_and_block(Registry& registry, const char* op, void (*naive)(const Call&),
+                         void (*block)(const Call&)) {
   add_variant(registry, op, {.name = "naive", .device = kDevice, .run = naive});
   add_variant(registry, op,
               {.name = "block", .device = kDevice, .run = block, .when = takes_block, .preference = 1});
+}
+
+/// Of sum they are rungs of a ladder; the others are variants of their own.
+void add_rungs_of_sum(Registry& registry) {
+  add_variant(registry, "sum",
+              {.name = "naive",
+               .device = kDevice,
+               .run = run_sum<Ladder::naive, false>,
+               .rung = 1,
+               .idea = "a thread for each result reads all its elements"});
+  add_variant(registry, "sum",
+              {.name = "block",
+               .device = kDevice,
+               .run = run_sum<Ladder::block, false>,
+               .when = takes_block,
+               .preference = 1,
+               .rung = 5,
+               .idea = "few results are cut into pieces, which a second kernel adds up"});
 }
 
 void add_columns(Registry& registry, const char* op, void (*run)(const Call&)) {
@@ -272,13 +283,13 @@ void add_columns(Registry& registry, const char* op, void (*run)(const Call&)) {
 }  // namespace
 
 void register_reduce_cuda_reduce(Registry& registry) {
-  add_ladder(registry, "sum", run_sum<Ladder::naive, false>, run_sum<Ladder::block, false>);
-  add_ladder(registry, "mean", run_sum<Ladder::naive, true>, run_sum<Ladder::block, true>);
+  add_rungs_of_sum(registry);
+  add_naive_and_block(registry, "mean", run_sum<Ladder::naive, true>, run_sum<Ladder::block, true>);
   add_columns(registry, "sum", run_sum<Ladder::columns, false>);
   add_columns(registry, "mean", run_sum<Ladder::columns, true>);
-  add_ladder(registry, "max", run_max<Ladder::naive>, run_max<Ladder::block>);
-  add_ladder(registry, "min", run_min<Ladder::naive>, run_min<Ladder::block>);
-  add_ladder(registry, "argmax", run_argmax<Ladder::naive>, run_argmax<Ladder::block>);
+  add_naive_and_block(registry, "max", run_max<Ladder::naive>, run_max<Ladder::block>);
+  add_naive_and_block(registry, "min", run_min<Ladder::naive>, run_min<Ladder::block>);
+  add_naive_and_block(registry, "argmax", run_argmax<Ladder::naive>, run_argmax<Ladder::block>);
   add_variant(registry, "extremum_gradient",
               {.name = "naive", .device = kDevice, .run = run_extremum_gradient});
 }
