@@ -19,6 +19,11 @@ struct SoftmaxScale {
   C largest, sum;
 };
 
+template <class C>
+__device__ SoftmaxScale<C> exchange_lanes(const SoftmaxScale<C>& scale, int lanes) {
+  return {exchange_lanes(scale.largest, lanes), exchange_lanes(scale.sum, lanes)};
+}
+
 /// Reads the row twice.
 template <class C, class Group, class T>
 __device__ SoftmaxScale<C> softmax_scale(const Group& group, const T* x, int64_t length, int64_t stride) {

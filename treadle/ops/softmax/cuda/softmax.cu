@@ -1,8 +1,6 @@
 /// Softmax, log_softmax and their gradients on a device: a thread, a warp or a block per row.
 #include "treadle/kernels/softmax.h"
-#include "treadle/ops/device_variant.h"
-#include "treadle/ops/softmax/softmax_options.h"
-#include "treadle/ops/softmax/softmax_plan.h"
+#include "treadle/ops/softmax/cuda/softmax_variant.cuh"
 
 namespace treadle::TREADLE_TARGET {
 namespace {
@@ -50,8 +48,7 @@ inline constexpr LaunchKind kKindOf = Group::kAlone ? independent : LaunchKind::
 
 template <class Group, bool logarithm>
 void run(const Call& call) {
-  const auto plan = make_softmax_plan<2>(call.output(), call.inputs, call.options<SoftmaxOptions>().axis);
-  with_floating_device_type(call.output().dtype, [&](auto tag) {
+  run_on_rows<2>(call, [&](const SoftmaxPlan<2>& plan, auto tag) {
     using T = typename decltype(tag)::type;
     launch<softmax_rows<Group, T>, kKindOf<Group>>(
         stream_of(call), blocks_for(plan.rows.numel, Group::kPerBlock), Group::kThreads, 0, plan, logarithm,
@@ -61,8 +58,7 @@ void run(const Call& call) {
 
 template <class Group, bool logarithm>
 void run_gradient(const Call& call) {
-  const auto plan = make_softmax_plan<3>(call.output(), call.inputs, call.options<SoftmaxOptions>().axis);
-  with_floating_device_type(call.output().dtype, [&](auto tag) {
+  run_on_rows<3>(call, [&](const SoftmaxPlan<3>& plan, auto tag) {
     using T = typename decltype(tag)::type;
     launch<softmax_gradient_rows<Group, T>, kKindOf<Group>>(
         stream_of(call), blocks_for(plan.rows.numel, Group::kPerBlock), Group::kThreads, 0, plan, logarithm,
@@ -70,33 +66,35 @@ void run_gradient(const Call& call) {
   });
 }
 
-int64_t row_length(const Call& call) {
-  const Shape& shape = call.output().shape;
-  return shape.rank() == 0 ? 1 : shape[int(call.options<SoftmaxOptions>().axis)];
-}
-
 /// A warp pays once a good part of its lanes have something to do.
 bool takes_warp(const Call& call) { return row_length(call) >= 8; }
 bool takes_block(const Call& call) { return row_length(call) > 1024; }
 
-void add_ladder(Registry& registry, const char* op, void (*naive)(const Call&), void (*warp)(const Call&),
-                void (*block)(const Call&)) {
-  add_variant(registry, op, {.name = "naive", .device = kDevice, .run = naive});
-  add_variant(registry, op,
-              {.name = "warp", .device = kDevice, .run = warp, .when = takes_warp, .preference = 1});
-  add_variant(registry, op,
-              {.name = "block", .device = kDevice, .run = block, .when = takes_block, .preference = 2});
+/// By growing groups; `ladder`: as rungs, which the gradients' are not.
+void add_groups(Registry& registry, const char* op, void (*naive)(const Call&), void (*warp)(const Call&),
+                void (*block)(const Call&), bool ladder) {
+  auto add = [&](Variant variant, int rung, const char* idea) {
+    if (ladder) variant.rung = rung, variant.idea = idea;
+    add_variant(registry, op, variant);
+  };
+  add({.name = "naive", .device = kDevice, .run = naive}, 1, "a thread for each row, three passes over it");
+  add({.name = "block", .device = kDevice, .run = block, .when = takes_block, .preference = 2}, 2,
+      "a block for each row, whose threads read neighbours in three passes");
+  add({.name = "warp", .device = kDevice, .run = warp, .when = takes_warp, .preference = 1}, 4,
+      "a warp for each row: shuffles alone, no barrier");
 }
 
 }  // namespace
 
 void register_softmax_cuda_softmax(Registry& registry) {
-  add_ladder(registry, "softmax", run<ThreadGroup, false>, run<WarpGroup, false>, run<BlockGroup, false>);
-  add_ladder(registry, "log_softmax", run<ThreadGroup, true>, run<WarpGroup, true>, run<BlockGroup, true>);
-  add_ladder(registry, "softmax_gradient", run_gradient<ThreadGroup, false>, run_gradient<WarpGroup, false>,
-             run_gradient<BlockGroup, false>);
-  add_ladder(registry, "log_softmax_gradient", run_gradient<ThreadGroup, true>, run_gradient<WarpGroup, true>,
-             run_gradient<BlockGroup, true>);
+  add_groups(registry, "softmax", run<ThreadGroup, false>, run<WarpGroup, false>, run<BlockGroup, false>,
+             true);
+  add_groups(registry, "log_softmax", run<ThreadGroup, true>, run<WarpGroup, true>, run<BlockGroup, true>,
+             true);
+  add_groups(registry, "softmax_gradient", run_gradient<ThreadGroup, false>, run_gradient<WarpGroup, false>,
+             run_gradient<BlockGroup, false>, false);
+  add_groups(registry, "log_softmax_gradient", run_gradient<ThreadGroup, true>, run_gradient<WarpGroup, true>,
+             run_gradient<BlockGroup, true>, false);
 }
 
 }  // namespace treadle::TREADLE_TARGET
