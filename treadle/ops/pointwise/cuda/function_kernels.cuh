@@ -1,7 +1,12 @@
-/// Pointwise functions on a device: a general strided kernel, one for operands of one layout, and one that
-/// moves 16 bytes a time.
+/// Pointwise functions on a device, a ladder of four. There is nothing to compute but a formula, so what
+/// counts is how memory is asked: `naive` takes any strides, and finds its place by divisions; `linear` takes
+/// operands that lie alike and needs none; `vector4` asks for 16 bytes at once, a quarter of the requests;
+/// `grid_stride` starts as many threads as run at a time, each of which goes on from place to place.
+/// Luitjens, CUDA Pro Tip: Increase Performance with Vectorized Memory Access, 2013; Harris, CUDA Pro Tip:
+/// Write Flexible Kernels with Grid-Stride Loops, 2013.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "treadle/ops/device_variant.h"
@@ -47,11 +52,9 @@ __global__ void pointwise_linear(F f, int64_t n, Operands<T, N> x, Out* y) {
     y[i] = Out(f(C(x.pointer[0][i]), C(x.pointer[1][i])));
 }
 
-/// One thread per four elements of operands that lie alike in memory: one 16-byte access for each operand.
+/// Quad `i` of operands that lie alike in memory: one 16-byte access for each operand.
 template <class F, int N>
-__global__ void pointwise_vector4(F f, int64_t quads, Operands<float, N> x, float* y) {
-  int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= quads) return;
+__device__ void evaluate_quad(const F& f, int64_t i, const Operands<float, N>& x, float* y) {
   float4 a = reinterpret_cast<const float4*>(x.pointer[0])[i], result;
   if constexpr (N == 1) {
     result = make_float4(f(a.x), f(a.y), f(a.z), f(a.w));
@@ -60,6 +63,21 @@ __global__ void pointwise_vector4(F f, int64_t quads, Operands<float, N> x, floa
     result = make_float4(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w));
   }
   reinterpret_cast<float4*>(y)[i] = result;
+}
+
+/// One thread per four elements.
+template <class F, int N>
+__global__ void pointwise_vector4(F f, int64_t quads, Operands<float, N> x, float* y) {
+  const int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < quads) evaluate_quad<F, N>(f, i, x, y);
+}
+
+/// Each thread takes four elements, and the four that lie a grid further, until there are no more.
+template <class F, int N>
+__global__ void pointwise_grid_stride(F f, int64_t quads, Operands<float, N> x, float* y) {
+  const int64_t step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < quads; i += step)
+    evaluate_quad<F, N>(f, i, x, y);
 }
 
 template <class T, int N>
@@ -129,6 +147,16 @@ void run_vector4(const Call& call) {
                                                call.output().as<float>());
 }
 
+constexpr unsigned kBlocksAtATime = 1024;  ///< as many as run at a time, or nearly
+
+template <class F, int N>
+void run_grid_stride(const Call& call) {
+  int64_t quads = call.output().numel() / 4;
+  launch<pointwise_grid_stride<F, N>, independent>(
+      stream_of(call), std::min(blocks_for(quads), kBlocksAtATime), kThreads, 0, function_of<F>(call), quads,
+      operands_of<float, N>(call), call.output().as<float>());
+}
+
 template <class F>
 void run_comparison(const Call& call) {
   auto nest = make_strided<3>(call.output(), call.inputs);
@@ -142,16 +170,36 @@ void run_comparison(const Call& call) {
 
 template <class F, int N>
 void add_ladder(Registry& registry, const char* op) {
-  add_variant(registry, op, {.name = "naive", .device = kDevice, .run = run_naive<F, N>});
-  add_variant(
-      registry, op,
-      {.name = "linear", .device = kDevice, .run = run_linear<F, N>, .when = lie_alike, .preference = 1});
+  add_variant(registry, op,
+              {.name = "naive",
+               .device = kDevice,
+               .run = run_naive<F, N>,
+               .rung = 1,
+               .idea = "a thread for each element, which finds its place by divisions"});
+  add_variant(registry, op,
+              {.name = "linear",
+               .device = kDevice,
+               .run = run_linear<F, N>,
+               .when = lie_alike,
+               .preference = 1,
+               .rung = 2,
+               .idea = "operands that lie alike need no divisions"});
   add_variant(registry, op,
               {.name = "vector4",
                .device = kDevice,
                .run = run_vector4<F, N>,
                .when = takes_vector4,
-               .preference = 2});
+               .preference = 2,
+               .rung = 3,
+               .idea = "16 bytes in each access: a quarter of the requests"});
+  add_variant(registry, op,
+              {.name = "grid_stride",
+               .device = kDevice,
+               .run = run_grid_stride<F, N>,
+               .when = takes_vector4,
+               .preference = -1,
+               .rung = 4,
+               .idea = "as many threads as run at a time, each in a loop over the grid"});
 }
 
 /// Adds the variants of a function, and those of its gradient.
