@@ -325,11 +325,18 @@ bool takes_weight_gradient(const Call& call) {
 }  // namespace
 
 void register_conv2d_cuda_implicit_gemm(Registry& registry) {
+  add_variant(registry, "conv2d",
+              {.name = "implicit_gemm",
+               .device = kDevice,
+               .run = run_forward,
+               .when = takes_forward,
+               .preference = 10,
+               .rung = 3,
+               .idea = "windows are gathered on the way into shared memory: nothing is written out"});
   auto add = [&](const char* op, void (*run)(const Call&), bool (*when)(const Call&)) {
     add_variant(registry, op,
                 {.name = "implicit_gemm", .device = kDevice, .run = run, .when = when, .preference = 10});
   };
-  add("conv2d", run_forward, takes_forward);
   add("conv2d_input_gradient", run_input_gradient, takes_input_gradient);
   add("conv2d_weight_gradient", run_weight_gradient, takes_weight_gradient);
 }

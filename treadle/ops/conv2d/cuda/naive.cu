@@ -107,7 +107,12 @@ void start_with_filter_bias(const Call& call) {
 }
 
 void register_conv2d_cuda_naive(Registry& registry) {
-  add_variant(registry, "conv2d", {.name = "naive", .device = kDevice, .run = run_forward});
+  add_variant(registry, "conv2d",
+              {.name = "naive",
+               .device = kDevice,
+               .run = run_forward,
+               .rung = 1,
+               .idea = "a thread for each result reads its window and its filter from global memory"});
   add_variant(registry, "conv2d_input_gradient",
               {.name = "naive", .device = kDevice, .run = run_input_gradient});
   add_variant(registry, "conv2d_weight_gradient",

@@ -145,10 +145,15 @@ void run_weight_gradient(const Call& call) {
 }  // namespace
 
 void register_conv2d_max_pool2d_cuda_naive(Registry& registry) {
+  add_variant(registry, "conv2d_max_pool2d",
+              {.name = "naive",
+               .device = kDevice,
+               .run = run_forward,
+               .rung = 1,
+               .idea = "a thread for each window computes its places one after another"});
   auto add = [&](const char* op, void (*run)(const Call&)) {
     add_variant(registry, op, {.name = "naive", .device = kDevice, .run = run});
   };
-  add("conv2d_max_pool2d", run_forward);
   add("conv2d_max_pool2d_input_gradient", run_input_gradient);
   add("conv2d_max_pool2d_weight_gradient", run_weight_gradient);
 }

@@ -134,8 +134,15 @@ bool takes(const Call& call) {
 }  // namespace
 
 void register_conv2d_max_pool2d_cuda_tiled(Registry& registry) {
-  add_variant(registry, "conv2d_max_pool2d",
-              {.name = "tiled", .device = kDevice, .run = run_tiled, .when = takes, .preference = 10});
+  add_variant(
+      registry, "conv2d_max_pool2d",
+      {.name = "tiled",
+       .device = kDevice,
+       .run = run_tiled,
+       .when = takes,
+       .preference = 10,
+       .rung = 2,
+       .idea = "a product of matrices by tiles, pooled in registers: the convolution is never written"});
 }
 
 }  // namespace treadle::TREADLE_TARGET

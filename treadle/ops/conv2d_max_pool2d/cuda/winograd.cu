@@ -250,7 +250,9 @@ void register_conv2d_max_pool2d_cuda_winograd(Registry& registry) {
                .run = run_winograd,
                .when = takes,
                .preference = 20,
-               .error_growth = 64.0 / 9});
+               .error_growth = 64.0 / 9,
+               .rung = 3,
+               .idea = "a window is a tile of 2×2 results, which 16 products make, not 36"});
 }
 
 }  // namespace treadle::TREADLE_TARGET
