@@ -118,6 +118,7 @@ std::vector<Geometry> geometries() {
            {2, 9, 7, 6},
            {.kernel = 3, .stride = {1, 2}, .padding = 1},
            channels_last},
+          {"quads of channels", {2, 12, 7, 6}, {.kernel = 3, .stride = 2, .padding = 1}, channels_last},
           {"gaps", {2, 2, 9, 8}, {.kernel = {1, 2}, .stride = 3}, channels_last},
           {"uneven padding", {2, 2, 5, 6}, {.kernel = {3, 2}, .stride = 1, .padding = {2, 0, 1, 1}}},
           {"dilated", {1, 2, 8, 9}, {.kernel = 2, .stride = 1, .padding = 1, .dilation = {3, 2}}},

@@ -77,7 +77,12 @@ void run_gradient(const Call& call) {
 }  // namespace
 
 void register_pool2d_cuda_max_pool2d(Registry& registry) {
-  add_variant(registry, "max_pool2d", {.name = "naive", .device = kDevice, .run = run_forward});
+  add_variant(registry, "max_pool2d",
+              {.name = "naive",
+               .device = kDevice,
+               .run = run_forward,
+               .rung = 1,
+               .idea = "a thread for each result walks its window"});
   add_variant(registry, "max_pool2d_gradient", {.name = "naive", .device = kDevice, .run = run_gradient});
 }
 
