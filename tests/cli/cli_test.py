@@ -96,6 +96,10 @@ class Tables(TrainingTest):
         self.assertRegex(run("models").stdout, r"\nperceptron --preset separable  +separable  +at least 100.00 %\n")
         ops = {op["name"]: op for op in json.loads(run("ops", "--json").stdout)["ops"]}
         self.assertIn("implicit_gemm", [v["name"] for v in ops["conv2d"]["variants"]])
+        rungs = {v["name"]: v["rung"] for v in ops["sum"]["variants"] if v["device"] == "simt"}
+        self.assertLess(rungs["naive"], rungs["sequential"])
+        ladder = run("ops", "sum").stdout.split("ladder of kernels:")[1]
+        self.assertLess(ladder.index("1. naive: a thread for each result"), ladder.index("sequential:"))
         self.assertIn("fashion-mnist", run("datasets").stdout)
         self.assertEqual(json.loads(run("summary", "fashion_cnn", "--json").stdout)["parameters"], 896522)
         self.assertIn("896,522", run("summary", "fashion_cnn").stdout)
