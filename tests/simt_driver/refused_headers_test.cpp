@@ -8,7 +8,7 @@ namespace treadle::simt::driver {
 namespace {
 
 template <class Call>
-std::string refusal_of(Call call) {
+std::string message_of(Call call) {
   try {
     call();
     return "";
@@ -31,20 +31,20 @@ TEST(RefusedHeadersTest, OtherHeadersAreNone) {
 }
 
 TEST(RefusedHeadersTest, AnIncludedOneIsRefusedWhereItIsIncluded) {
-  EXPECT_EQ(refusal_of([] {
+  EXPECT_EQ(message_of([] {
               refuse_included_libraries(
                   "# 1 \"a.cu\"\nint x;\n\n# 1 \"/cuda/cufft.h\" 1 3\nint y;\n# 4 \"a.cu\" 2\n");
             }),
             "a.cu:3: cufft.h belongs to cuFFT, which is not there: programs that need a library of the CUDA "
             "toolkit are not supported");
-  EXPECT_EQ(refusal_of([] {
+  EXPECT_EQ(message_of([] {
               refuse_included_libraries("# 1 \"cufft_test.cu\"\n# 1 \"b.h\" 1\n# 2 \"cufft.h\" 2\n");
             }),
             "");
 }
 
 TEST(RefusedHeadersTest, AMissingOneIsRefused) {
-  EXPECT_EQ(refusal_of([] {
+  EXPECT_EQ(message_of([] {
               refuse_missing_libraries(
                   "In file included from x.cu:1:\na.cu:7:10: fatal error: cublas_v2.h: No such file or "
                   "directory\n    7 | #include <cublas_v2.h>\n");
@@ -52,7 +52,7 @@ TEST(RefusedHeadersTest, AMissingOneIsRefused) {
             "a.cu:7: cublas_v2.h belongs to cuBLAS, which is not there: programs that need a library of the "
             "CUDA toolkit "
             "are not supported");
-  EXPECT_EQ(refusal_of([] {
+  EXPECT_EQ(message_of([] {
               refuse_missing_libraries("a.cu:7:10: fatal error: own.h: No such file or directory\n");
             }),
             "");
