@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -52,7 +53,8 @@ struct ProgramRun {
         .words = {program}, .seconds = no_limit ? 0 : limit + kToReport, .stop = std::move(stop)};
     process.words.insert(process.words.end(), arguments.begin(), arguments.end());
     process.environment.emplace_back("TREADLE_SIMT_SCHEDULE", schedule_text(seed_given));
-    process.environment.emplace_back("TREADLE_SIMT_LIMIT", no_limit ? "0" : fmt::format("{}", limit));
+    process.environment.emplace_back("TREADLE_SIMT_LIMIT",
+                                     no_limit ? "0" : fmt::format("{:.0f}", std::ceil(limit)));
     if (workers > 0) process.environment.emplace_back("TREADLE_SIMT_WORKERS", std::to_string(workers));
     return process;
   }
