@@ -84,7 +84,7 @@ UMBRELLA_USERS = {"serve", "cli", "python", "examples", "lab", "bench", "tests"}
 EXTERNAL = {
     "CLI/": {"cli"},
     "toml++/": {"train", "cli"},
-    "nlohmann/": {"formats", "train", "serve", "cli", "compile"},
+    "nlohmann/": {"formats", "train", "serve", "cli", "compile", "simt"},
     "zlib.h": {"data", "formats"},
     "jpeglib.h": {"data", "formats"},
     "curl/": {"data"},

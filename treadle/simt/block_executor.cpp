@@ -494,11 +494,25 @@ inline void BlockExecutor::report_different_places(const Meeting& meeting, Site 
                     current_->thread, true, other->site, other->thread});
 }
 
+/// What a lane reads of one that does not take part is undefined.
+[[gnu::noinline]] void BlockExecutor::report_absent_lanes(Meeting& meeting) const {
+  const unsigned lane = static_cast<unsigned>(std::countr_zero(meeting.exchange.absent));
+  meeting.exchange.absent = 0;
+  const Fiber* reader = meeting.fiber[lane];
+  hooks::mistake({"divergent-collective", "a lane asks for the value of a lane that does not take part",
+                  reader->site, reader->thread});
+}
+
 /// All lanes are here: the others become ready; the current thread, when it is one of them, goes on at once.
 void BlockExecutor::complete(unsigned warp_number, Meeting& meeting) {
   changed();
   WarpExchange& exchange = meeting.exchange;
-  meeting.combine(exchange);
+  {
+    const hooks::OwnWork own;
+    meeting.combine(exchange);
+  }
+  if (exchange.absent != 0) [[unlikely]]
+    report_absent_lanes(meeting);
   hooks::warp_collective(warp_number, meeting.mask, exchange.present, meeting.combine == combine_nothing,
                          meeting.fiber[std::countr_zero(exchange.present)]->site);
   for (unsigned lanes = exchange.present; lanes != 0; lanes &= lanes - 1) {
@@ -777,13 +791,16 @@ void BlockExecutor::finish_copies() {
   copies_.finish(current_->thread);
 }
 
+/// The checker sees each access: it needs no guard.
 void BlockExecutor::check_shared_guard() {
+#if !defined(TREADLE_SIMT_CHECK)
   const ptrdiff_t distance = shared_memory_.check_guard();
   if (distance < 0) return;
   const std::string message = fmt::format(
       "write {} bytes behind the end of {} bytes of dynamic shared memory", distance, launch_->shared_bytes);
   hooks::mistake({"out-of-bounds", message.c_str(), Site(), 0});
   if (failure_ == nullptr) set_failure(message);
+#endif
 }
 
 // ---- failures

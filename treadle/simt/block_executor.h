@@ -144,6 +144,7 @@ class BlockExecutor {
   [[noreturn]] void refuse_mask(unsigned mask, Site site);
   Meeting& meeting_of(Warp& warp, unsigned mask, WarpCombine* combine);
   void report_different_places(const Meeting& meeting, Site site) const;
+  void report_absent_lanes(Meeting& meeting) const;
   void complete(unsigned warp_number, Meeting& meeting);
   void end_lane(unsigned thread);
   void complete_without(Warp& warp, unsigned warp_number);

@@ -22,6 +22,7 @@ struct WarpExchange {
   unsigned operand[32];  ///< per lane: the collective's own parameter
   uint64_t value[32];    ///< in: the lane's value
   uint64_t result[32];   ///< out
+  unsigned absent = 0;   ///< out: lanes that asked for the value of one that does not take part
 };
 /// Computes the results of all present lanes; runs once, when the last lane has arrived.
 using WarpCombine = void(WarpExchange&);

@@ -86,6 +86,7 @@ void run_grid(const KernelLaunch& launch, stream_t stream) {
   GridRun grid(launch, order, team);
   hooks::grid_begin(launch, order);
   run_shared(grid, team);
+  if (grid.failed()) hooks::grid_failed();
   hooks::grid_end();
   grid.rethrow();
 }

@@ -65,6 +65,7 @@ class GridRun {
   /// Takes part as a worker until no block is left.
   void work();
   void rethrow() { failure_.rethrow(); }
+  bool failed() const { return failure_.happened(); }
 
  private:
   struct Worker;

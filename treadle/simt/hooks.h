@@ -59,6 +59,8 @@ TREADLE_HOOK(grid_barrier())
 TREADLE_HOOK(warp_collective(unsigned /*warp*/, unsigned /*mask*/, unsigned /*present*/, bool /*is_sync*/,
                              Site))
 TREADLE_HOOK(mistake(const Mistake&))
+/// The grid ended with an error.
+TREADLE_HOOK(grid_failed())
 TREADLE_HOOK(fence(Scope, Site))
 /// Background copies to shared memory by the running thread: the bytes arrive when a wait says so.
 TREADLE_HOOK(copy_async(void* /*shared*/, const void* /*global*/, size_t /*bytes*/, Site))
@@ -86,6 +88,23 @@ class AtomicAccess {
 #endif
   AtomicAccess(const AtomicAccess&) = delete;
   AtomicAccess& operator=(const AtomicAccess&) = delete;
+};
+
+/// While one lives, accesses are the executor's own, though device code makes them.
+class OwnWork {
+ public:
+#if defined(TREADLE_SIMT_CHECK)
+  OwnWork();
+  ~OwnWork();
+
+ private:
+  void* block_;
+#else
+  OwnWork() {}
+  ~OwnWork() {}
+#endif
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
 };
 
 #undef TREADLE_HOOK

@@ -14,7 +14,9 @@ template <class Source>
 void combine_shuffle(WarpExchange& lanes, Source source) {
   for_each_lane(lanes.present, [&](unsigned lane) {
     const unsigned from = source(lane, lanes.operand[lane] & 31u, lanes.operand[lane] >> 8);
-    lanes.result[lane] = lanes.value[lanes.present >> from & 1u ? from : lane];
+    const bool is_there = (lanes.present >> from & 1u) != 0;
+    if (!is_there) lanes.absent |= 1u << lane;
+    lanes.result[lane] = lanes.value[is_there ? from : lane];
   });
 }
 

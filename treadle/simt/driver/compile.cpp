@@ -52,7 +52,7 @@ Words code_words(const BuildOptions& options) {
                           : options.checked             ? "1"
                                                         : "3"));
   if (options.checked)
-    append(words, {"-g", "-gdwarf-4", "-fsanitize=thread,bounds,alignment", "-fno-tree-sra",
+    append(words, {"-g", "-gdwarf-4", "-fsanitize=thread,bounds,alignment", "-fno-tree-sra", "-Wno-tsan",
                    "-finline-small-functions", "--param=tsan-distinguish-volatile=1",
                    "--param=tsan-instrument-func-entry-exit=0"});
   else if (options.debug)

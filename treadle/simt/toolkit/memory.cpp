@@ -22,7 +22,8 @@ cudaError_t give_memory(const Call& call, Site site, void** result, size_t bytes
   *result = nullptr;
   if (bytes == 0) return cudaSuccess;
   *result = allocate(bytes, kind, flags, site);
-  return *result != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+  return *result != nullptr ? cudaSuccess
+                            : refuse(call, cudaErrorMemoryAllocation, "so much memory is not there");
 }
 
 cudaError_t free_memory(const Call& call, void* memory, MemoryKind kind, MemoryKind or_kind,

@@ -8,6 +8,7 @@
 #include "treadle/core/error.h"
 #include "treadle/simt/check/runtime/block.h"
 #include "treadle/simt/check/runtime/shared_variables.h"
+#include "treadle/simt/uninterrupted.h"
 
 namespace treadle::checker {
 namespace {
@@ -79,12 +80,15 @@ class WordLock {
  public:
   explicit WordLock(uintptr_t address) {
     if (!blocks_run_at_once.load(std::memory_order_relaxed)) return;
+    ++checked::uninterrupted;
     flag_ = &flags()[address / 64 % kLocks].flag;
     while (flag_->exchange(true, std::memory_order_acquire))
       while (flag_->load(std::memory_order_relaxed)) std::this_thread::yield();
   }
   ~WordLock() {
-    if (flag_ != nullptr) flag_->store(false, std::memory_order_release);
+    if (flag_ == nullptr) return;
+    flag_->store(false, std::memory_order_release);
+    --checked::uninterrupted;
   }
   WordLock(const WordLock&) = delete;
   WordLock& operator=(const WordLock&) = delete;
@@ -244,6 +248,7 @@ inline bool Block::access_quickly(uintptr_t address, uintptr_t pc) {
 
 template <bool kWrite>
 [[gnu::noinline]] void Block::access(uintptr_t address, unsigned bytes, AccessKind kind, uintptr_t pc) {
+  const checked::Uninterrupted uninterrupted;
   settle();
   if (address - dynamic_.begin < dynamic_.bytes)
     return access_shared<kWrite>(dynamic_, address, bytes, kind, pc);
@@ -291,6 +296,7 @@ void with_volatile(void* pointer, unsigned bytes, void* pc) {
   if constexpr (kWrite) {
     block->exchange_signal(address, AccessKind::is_volatile, false, true, false);
   } else {
+    block->running().polls_at = place_in_program(reinterpret_cast<uintptr_t>(pc));
     if (++block->running().polls > kPollsAlone) checked::poll(pointer, bytes);
     block->exchange_signal(address, AccessKind::is_volatile, true, false, false);
   }

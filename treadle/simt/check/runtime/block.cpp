@@ -12,6 +12,7 @@
 #include "treadle/simt/check/runtime/pending.h"
 #include "treadle/simt/check/runtime/shared_variables.h"
 #include "treadle/simt/check/symbolizer.h"
+#include "treadle/simt/uninterrupted.h"
 
 namespace treadle::checker {
 
@@ -197,6 +198,7 @@ void Block::meet_lanes(unsigned warp_number, unsigned lanes) {
 }
 
 void Block::fence(Scope scope) {
+  const checked::Uninterrupted uninterrupted;
   ThreadState& self = running();
   ++self.fences;
   BlockKnowledge own{first_epoch_, epoch_, {}};
@@ -234,6 +236,7 @@ DeviceSignals& device_signals() {
 }  // namespace
 
 void Block::exchange_signal(uintptr_t address, AccessKind kind, bool reads, bool writes, bool adds) {
+  const checked::Uninterrupted uninterrupted;
   ThreadState& self = running();
   DeviceSignals& device = device_signals();
   const bool in_device = in_region(address) || in_variables(address);
@@ -436,6 +439,7 @@ simt::Report Block::report_here(const char* kind, uintptr_t pc) const {
 
 void Block::report_race(const Record& before, bool wrote_before, const Record& now, bool writes_now,
                         uintptr_t address, unsigned bytes) {
+  const checked::Uninterrupted uninterrupted;
   note_race(address, bytes);
   if (!Findings::all().is_new("race", now.pc, before.pc)) return;
   const EpochOwner owner = owners[before.epoch];
@@ -460,7 +464,7 @@ void Block::report_race(const Record& before, bool wrote_before, const Record& n
                                word_for(before.kind, wrote_before), between, missing);
   describe_memory(report, address, static_, dynamic_);
   // Writes of what is there already disturb nobody: known when the write is done.
-  const bool may_be_silent = writes_now && now.kind == AccessKind::plain &&
+  const bool may_be_silent = wrote_before && writes_now && now.kind == AccessKind::plain &&
                              bytes <= sizeof(Pending::before) && before.kind != AccessKind::in_flight;
   if (!may_be_silent) return Findings::all().add(std::move(report), now.pc, before.pc);
   settle();
@@ -531,6 +535,7 @@ void end_epochs() {
 }
 
 void Block::note_early_read(uintptr_t address, unsigned bytes, uintptr_t pc) {
+  const checked::Uninterrupted uninterrupted;
   const uint32_t place = place_in_program(pc);
   if (!Findings::all().is_new("uninitialised", place, 0)) return;
   simt::Report report = report_here("uninitialised", pc);
@@ -566,6 +571,7 @@ void Block::report_bounds(bool write, uintptr_t address, unsigned bytes, uintptr
 
 void Block::report_at(const char* kind, const char* file, unsigned line, std::string message,
                       const char* allocation) {
+  const checked::Uninterrupted uninterrupted;
   const uint64_t place = reinterpret_cast<uintptr_t>(file) ^ uint64_t { line } << 48;
   if (!Findings::all().is_new(kind, place, 1)) return;
   simt::Report report = report_here(kind, 0);
@@ -587,6 +593,9 @@ void Block::report_mistake(const checked::hooks::Mistake& mistake) {
     place = reinterpret_cast<uintptr_t>(mistake.file) ^ uint64_t { mistake.line } << 48;
     report.place.file = mistake.file;
     report.place.line = mistake.line;
+  } else if (mistake.site.line() == 0 && mistake.thread < count_ && threads_[mistake.thread].polls_at != 0) {
+    place = threads_[mistake.thread].polls_at;
+    report.place = place_of(static_cast<uint32_t>(place));
   } else {
     report.place = place_of(mistake.site);
   }

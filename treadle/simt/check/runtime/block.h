@@ -27,6 +27,7 @@ using Published = SharedKnowledge;
 struct ThreadState {
   uint32_t fences = 0;
   uint32_t polls = 0;
+  uint32_t polls_at = 0;   ///< where it reads a volatile variable again and again
   SharedKnowledge learnt;  ///< by atomics and volatile reads since the last barrier
   std::vector<std::vector<std::pair<uintptr_t, unsigned>>> copies;  ///< in flight: groups, the last one open
   Published for_block, for_device;  ///< by its last fence, and by its last one of device scope; by fences of

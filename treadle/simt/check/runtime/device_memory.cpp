@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kAlignment = 256;
 
 [[noreturn]] void no_addresses(const char* what, size_t bytes) {
-  std::fprintf(stderr, "simt check: cannot reserve %zu GiB of addresses for %s\n", bytes >> 30, what);
+  fmt::print(stderr, "simt check: cannot reserve {} GiB of addresses for {}\n", bytes >> 30, what);
   std::exit(1);
 }
 

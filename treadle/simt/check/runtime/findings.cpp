@@ -22,7 +22,7 @@ struct Findings::State {
   std::map<Key, uint64_t> counts;
   std::vector<std::pair<Key, simt::Report>> reports;
   simt::RunReport run;
-  bool news = false;
+  bool news = false, failed = false;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
@@ -58,6 +58,16 @@ void Findings::begin_launch(Launch launch, const std::string& schedule, uint64_t
   state_.run.schedule = schedule;
   state_.run.seed = seed;
   the_launch() = std::move(launch);
+}
+
+void Findings::note_failure() {
+  const std::lock_guard lock(state_.mutex);
+  state_.failed = true;
+}
+
+bool Findings::failed() {
+  const std::lock_guard lock(state_.mutex);
+  return state_.failed;
 }
 
 bool Findings::has_news() {

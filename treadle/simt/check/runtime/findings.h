@@ -33,6 +33,10 @@ class Findings {
 
   void begin_launch(Launch launch, const std::string& schedule, uint64_t seed);
 
+  /// A grid ended with an error, as did all calls after it.
+  void note_failure();
+  bool failed();
+
   /// Whether there is something new since the last so_far().
   bool has_news();
   simt::RunReport so_far();

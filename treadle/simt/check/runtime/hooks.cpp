@@ -31,7 +31,7 @@ void write_reports() {
 
 void end_program() {
   if (report_file().empty()) return;
-  report_leaks();
+  if (!Findings::all().failed()) report_leaks();  // after a failure nothing can be freed
   write_reports();
 }
 
@@ -128,6 +128,11 @@ void warp_collective(unsigned warp, unsigned mask, unsigned present, bool is_syn
 void mistake(const Mistake& mistake) {
   if (running_block != nullptr) running_block->report_mistake(mistake);
 }
+
+void grid_failed() { checker::Findings::all().note_failure(); }
+
+OwnWork::OwnWork() : block_(std::exchange(running_block, nullptr)) {}
+OwnWork::~OwnWork() { running_block = static_cast<checker::Block*>(block_); }
 
 void fence(Scope scope, Site) {
   if (running_block == nullptr) return;
