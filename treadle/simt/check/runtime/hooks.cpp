@@ -154,25 +154,6 @@ void copy_async_wait(unsigned pending) {
   if (running_block != nullptr) running_block->wait_for_copies(pending);
 }
 
-void api_mistake(const char* function, const char* message, const void* caller) {
-  const uint32_t place = checker::place_in_program(reinterpret_cast<uintptr_t>(caller));
-  if (!checker::Findings::all().is_new("api", place, 0)) return;
-  simt::Report report;
-  report.kind = "api";
-  report.message = fmt::format("{}: {}", function, message);
-  report.kernel = "-";
-  report.place = checker::place_of(place);
-  checker::Findings::all().add(std::move(report), place, 0);
-}
-
-void host_memory_registered(const void* memory, size_t bytes) {
-  checker::allow_host_memory(reinterpret_cast<uintptr_t>(memory), bytes);
-}
-
-void host_memory_unregistered(const void* memory, size_t) {
-  checker::forbid_host_memory(reinterpret_cast<uintptr_t>(memory));
-}
-
 AtomicAccess::AtomicAccess(const void* pointer, size_t bytes, Scope scope, Site site) {
   checker::Block* block = running_block;
   if (block == nullptr) return;
