@@ -5,8 +5,8 @@
 __global__ void copy_shifted(const float* x, float* y, int shift, int n) {
   const int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
   if (i + shift + 4 <= n) {
-    *reinterpret_cast<float4*>(y + i) =
-        *reinterpret_cast<const float4*>(x + i + shift);  // report: misaligned
+    const float4 four = *reinterpret_cast<const float4*>(x + i + shift);  // report: misaligned, also: fault
+    *reinterpret_cast<float4*>(y + i) = four;                             // also: fault
   }
 }
 

@@ -114,7 +114,8 @@ inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_
                                uint32_t pc, uintptr_t address, unsigned bytes) {
   const WordLock lock(address);
   const Record& write = cell.write;
-  if (write.epoch >= safe_epoch && (write.mask & mask) != 0) [[unlikely]] {
+  if ((write.epoch >= safe_epoch || write.kind == AccessKind::in_flight) && (write.mask & mask) != 0)
+      [[unlikely]] {
     const bool by_me =
         write.epoch == epoch_ && write.thread == thread_ && write.kind != AccessKind::in_flight;
     if (!by_me && (write.kind == AccessKind::in_flight || !ordered(write)))
