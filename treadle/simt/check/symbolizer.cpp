@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <string_view>
 
 #include "treadle/core/error.h"
 
@@ -107,14 +108,20 @@ void symbolize(std::vector<Report>& reports, const std::string& program) {
 }
 
 std::string without_parameters(const std::string& function) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)";
   int angles = 0;
+  size_t begin = 0;  // behind the type of the result, which templates' names begin with: "void name<…>"
   for (size_t i = 0; i < function.size(); ++i) {
-    if (function[i] == '<') ++angles;
-    if (function[i] == '>') --angles;
-    if (function[i] == '(' && angles == 0 && function.compare(i, 11, "(anonymous ") != 0) {
-      std::string name = function.substr(0, i);
-      const size_t type = name.starts_with("operator") ? std::string::npos : name.rfind(' ', name.find('<'));
-      return type == std::string::npos ? name : name.substr(type + 1);  // "void name<…>"
+    if (function.compare(i, kUnnamed.size(), kUnnamed) == 0) {
+      i += kUnnamed.size() - 1;
+    } else if (function[i] == '<') {
+      ++angles;
+    } else if (function[i] == '>') {
+      --angles;
+    } else if (angles == 0 && function[i] == ' ') {
+      begin = i + 1;
+    } else if (angles == 0 && function[i] == '(') {
+      return function.substr(begin, i - begin);
     }
   }
   return function;
