@@ -9,13 +9,10 @@ namespace treadle::cli {
 namespace {
 
 struct SimtBuild : ProgramBuild {
-  std::string out, dependencies;
-  bool checked = false;
-
   static void describe(auto& field) {
     using O = SimtBuild;
     ProgramBuild::describe(field);
-    field("out", &O::out, "The program; without it the first source's name", {.on_command_line = "-o"});
+    field("out", &O::program, "The program; without it the first source's name", {.on_command_line = "-o"});
     field("checked", &O::checked, "For `treadle simt check PROGRAM`: it reports its mistakes");
     field("dependencies", &O::dependencies,
           "Write the headers that it depends on to a file, as make reads it");
@@ -23,10 +20,8 @@ struct SimtBuild : ProgramBuild {
 };
 
 int run(const SimtBuild& chosen) {
-  auto options = chosen.build_options();
-  options.program = chosen.out.empty() ? std::filesystem::path(chosen.files[0]).stem().string() : chosen.out;
-  options.checked = chosen.checked;
-  options.dependencies = chosen.dependencies;
+  simt::driver::BuildOptions options = chosen;
+  if (options.program.empty()) options.program = std::filesystem::path(options.sources[0]).stem().string();
   build(options);
   fmt::print("{}\n", options.program);
   return kSuccess;

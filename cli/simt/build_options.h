@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cli/option.h"
 #include "treadle/simt/driver/build.h"
@@ -10,14 +9,10 @@
 
 namespace treadle::cli {
 
-struct ProgramBuild {
-  std::vector<std::string> files, definitions, include_folders, libraries, library_folders;
-  std::string standard, optimization, compiler;
-  bool debug = false;
-
+struct ProgramBuild : simt::driver::BuildOptions {
   static void describe(auto& field) {
     using O = ProgramBuild;
-    field("files", &O::files, "Sources (.cu, .cpp, .c) and what is linked (.o, .a)",
+    field("files", &O::sources, "Sources (.cu, .cpp, .c) and what is linked (.o, .a)",
           {.on_command_line = "FILE", .required = true});
     field("definitions", &O::definitions, "Define a macro: -DNAME or -DNAME=VALUE",
           {.on_command_line = "-D"});
@@ -31,27 +26,12 @@ struct ProgramBuild {
     field("compiler", &O::compiler, "The host's C++ compiler; without it $CXX, else g++");
   }
 
-  simt::driver::BuildOptions build_options() const {
-    return {.sources = files,
-            .definitions = definitions,
-            .include_folders = include_folders,
-            .libraries = libraries,
-            .library_folders = library_folders,
-            .standard = standard,
-            .optimization = optimization,
-            .compiler = compiler,
-            .debug = debug,
-            .checked = false,
-            .program = {},
-            .dependencies = {}};
-  }
-
   /// The path of the program: built in the folder, or the file itself where it is one.
-  std::string built(const simt::driver::TemporaryFolder& folder, bool checked = false) const {
-    if (files.size() == 1 && simt::driver::is_program(files[0]))
-      return files[0].find('/') == std::string::npos ? "./" + files[0] : files[0];
-    auto options = build_options();
-    options.checked = checked;
+  std::string built(const simt::driver::TemporaryFolder& folder, bool for_check = false) const {
+    if (sources.size() == 1 && simt::driver::is_program(sources[0]))
+      return sources[0].find('/') == std::string::npos ? "./" + sources[0] : sources[0];
+    simt::driver::BuildOptions options = *this;
+    options.checked = for_check;
     options.program = folder / "program";
     build(options);
     return options.program;

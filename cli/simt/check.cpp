@@ -10,6 +10,7 @@
 #include "cli/simt/report_text.h"
 #include "cli/simt/run_options.h"
 #include "cli/standard_output.h"
+#include "treadle/formats/file.h"
 #include "treadle/simt/driver/check.h"
 #include "treadle/simt/driver/suppressions.h"
 
@@ -52,7 +53,7 @@ struct Outcome {
 };
 
 std::string ending(const CheckedRun& run) {
-  if (run.end.out_of_time) return "the program was ended because its time (--limit) was up";
+  if (run.end.out_of_time) return kOutOfTime;
   if (!run.complete) return fmt::format("the program ended with {} and left no report", run.end.code);
   return run.end.code == 0 ? "" : fmt::format("the program ended with {}", run.end.code);
 }
@@ -100,10 +101,9 @@ int run(const SimtCheck& chosen, const IsGiven& is_given) {
   if (stop.stop_requested()) return kInterrupted;
   outcome.schedule = chosen.schedule_words(is_given("--seed"));
   suppress(outcome.run.report.reports, outcome.suppressions);
-  if (!chosen.sarif.empty())
-    simt::driver::write_file(chosen.sarif, sarif_of(outcome.run.report).text() + "\n");
+  if (!chosen.sarif.empty()) replace_text(chosen.sarif, sarif_of(outcome.run.report).text() + "\n");
   if (chosen.json)
-    print_as_json(outcome, chosen.files[0]);
+    print_as_json(outcome, chosen.sources[0]);
   else
     print_text(outcome);
   return outcome.code();

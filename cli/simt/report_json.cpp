@@ -45,7 +45,7 @@ Json result_of(const simt::Report& report) {
   Json location;
   if (report.place.known()) {
     location = Json{{"physicalLocation", location_of(report.place)}};
-    if (!report.kernel.empty() && report.kernel != "-")
+    if (!report.kernel.empty())
       location.add("logicalLocations",
                    std::vector<Json>{Json{{"fullyQualifiedName", report.kernel}, {"kind", "function"}}});
     result.add("locations", std::vector<Json>{location});
@@ -63,7 +63,7 @@ Json result_of(const simt::Report& report) {
 Json json_of(const simt::Report& report) {
   return {{"kind", report.kind},
           {"message", report.message},
-          {"kernel", report.kernel},
+          {"kernel", report.kernel.empty() ? "-" : report.kernel},
           {"file", report.place.file},
           {"line", report.place.line},
           {"function", report.place.function},

@@ -57,10 +57,8 @@ std::string who(const simt::Coordinates& block, const simt::Coordinates& thread)
   return fmt::format("  by block {}, thread {}\n", coordinates(block), coordinates(thread));
 }
 
-bool has_kernel(const simt::Report& report) { return !report.kernel.empty() && report.kernel != "-"; }
-
 bool in_kernel(const simt::Report& report) {
-  return has_kernel(report) && report.kind != "leak" && report.kind != "api";
+  return !report.kernel.empty() && report.kind != "leak" && report.kind != "api";
 }
 
 /// Whether the second place is an access of another thread, or another barrier, and not an allocation.
@@ -79,7 +77,7 @@ std::string where_in_memory(const simt::Report& report) {
 std::string how_often(const simt::Report& report) {
   std::string text =
       fmt::format("  {}", report.count == 1 ? "once" : with_commas(int64_t(report.count)) + " times");
-  if (has_kernel(report)) text += fmt::format(", kernel {}", report.kernel);
+  if (!report.kernel.empty()) text += fmt::format(", kernel {}", report.kernel);
   if (report.launch > 0) text += fmt::format(", first in launch {}", report.launch);
   return text + "\n";
 }

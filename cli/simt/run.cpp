@@ -20,7 +20,7 @@ int run(const SimtRun& chosen, const IsGiven& is_given) {
   const simt::driver::TemporaryFolder folder;
   const std::string program = chosen.built(folder);
   const auto end = simt::driver::run(chosen.process(program, is_given("--seed"), stop));
-  if (end.out_of_time) print_error("treadle: the program was ended because its time (--limit) was up");
+  if (end.out_of_time) print_error(fmt::format("treadle: {}", kOutOfTime));
   return stop.stop_requested() ? int(kInterrupted) : end.code;
 }
 

@@ -15,6 +15,9 @@
 
 namespace treadle::cli {
 
+/// Said of a program that was ended.
+inline constexpr char kOutOfTime[] = "the program was ended because its time (--limit) was up";
+
 struct ProgramRun {
   std::string schedule = "forward";
   uint64_t seed = 0;
@@ -35,15 +38,16 @@ struct ProgramRun {
     field("arguments", &O::arguments, "Arguments of the program, behind --", {.behind_dashes = true});
   }
 
+  bool random(bool seed_given) const { return schedule == "random" || seed_given; }
+
   /// "forward", "reverse" or "random:SEED"
   std::string schedule_text(bool seed_given) const {
-    return schedule == "random" || seed_given ? "random:" + std::to_string(seed) : schedule;
+    return random(seed_given) ? "random:" + std::to_string(seed) : schedule;
   }
 
   /// "--schedule random --seed 7": what gives the same order again.
   std::string schedule_words(bool seed_given) const {
-    const bool random = schedule == "random" || seed_given;
-    return random ? "--schedule random --seed " + std::to_string(seed) : "--schedule " + schedule;
+    return random(seed_given) ? "--schedule random --seed " + std::to_string(seed) : "--schedule " + schedule;
   }
 
   simt::driver::Process process(const std::string& program, bool seed_given, std::stop_token stop) const {

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "treadle/simt/hooks.h"
+
 namespace treadle::TREADLE_TARGET {
 
 void make(const BackgroundCopy& copy) {
@@ -11,15 +13,17 @@ void make(const BackgroundCopy& copy) {
 }
 
 void BackgroundCopies::clear() {
-  if (unmade_ == 0) return;
+  if (open_ == 0) return;
   threads_.clear();
-  unmade_ = 0;
+  open_ = 0;
 }
 
-void BackgroundCopies::begin(unsigned thread, const BackgroundCopy& copy) {
+void BackgroundCopies::begin(unsigned thread, BackgroundCopy copy, bool at_once) {
+  if (at_once) make(copy);
+  copy.made = at_once;
   if (thread >= threads_.size()) threads_.resize(thread + 1);
   threads_[thread].copies.push_back(copy);
-  ++unmade_;
+  ++open_;
 }
 
 void BackgroundCopies::commit(unsigned thread) {
@@ -30,21 +34,25 @@ void BackgroundCopies::commit(unsigned thread) {
 void BackgroundCopies::wait(unsigned thread, unsigned pending) {
   if (thread >= threads_.size()) return;
   Thread& self = threads_[thread];
-  while (self.groups.size() - self.done > pending) make_until(self, self.groups[self.done++]);
-  if (self.made < self.copies.size() || self.done < self.groups.size()) return;
+  while (self.groups.size() - self.done > pending) arrive_until(self, self.groups[self.done++]);
+  if (self.arrived < self.copies.size() || self.done < self.groups.size()) return;
   self.copies.clear();
   self.groups.clear();
-  self.made = self.done = 0;
+  self.arrived = self.done = 0;
 }
 
 void BackgroundCopies::finish(unsigned thread) {
   if (thread >= threads_.size()) return;
-  make_until(threads_[thread], threads_[thread].copies.size());
+  arrive_until(threads_[thread], threads_[thread].copies.size());
   wait(thread, 0);
 }
 
-void BackgroundCopies::make_until(Thread& thread, size_t end) {
-  for (; thread.made < end; ++thread.made, --unmade_) make(thread.copies[thread.made]);
+void BackgroundCopies::arrive_until(Thread& thread, size_t end) {
+  for (; thread.arrived < end; ++thread.arrived, --open_) {
+    const BackgroundCopy& copy = thread.copies[thread.arrived];
+    if (!copy.made) make(copy);
+    hooks::copy_arrived(copy.to, copy.bytes);
+  }
 }
 
 }  // namespace treadle::TREADLE_TARGET

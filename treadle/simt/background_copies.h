@@ -1,4 +1,5 @@
-/// Copies to shared memory that threads have begun and not waited for: they are made as late as they may be.
+/// Copies to shared memory that threads have begun and not waited for: they are made as late as they may be,
+/// or at once.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@ struct BackgroundCopy {
   const void* from;
   unsigned bytes;  ///< written: 4, 8 or 16
   unsigned read;   ///< of them; zeros follow
+  bool made = false;
 };
 
 void make(const BackgroundCopy& copy);
@@ -21,28 +23,28 @@ void make(const BackgroundCopy& copy);
 class BackgroundCopies {
  public:
   void clear();
-  bool empty() const { return unmade_ == 0; }
+  bool empty() const { return open_ == 0; }
 
-  void begin(unsigned thread, const BackgroundCopy& copy);
+  void begin(unsigned thread, BackgroundCopy copy, bool at_once);
   /// What the thread has begun since the last time is a group.
   void commit(unsigned thread);
-  /// Makes the oldest groups until `pending` are left.
+  /// The oldest groups arrive until `pending` are left.
   void wait(unsigned thread, unsigned pending);
-  /// Makes all of the thread's, of a group or not.
+  /// All of the thread's arrive, of a group or not.
   void finish(unsigned thread);
 
  private:
   struct Thread {
     std::vector<BackgroundCopy> copies;
-    size_t made = 0;             ///< of `copies`
+    size_t arrived = 0;          ///< of `copies`
     std::vector<size_t> groups;  ///< where in `copies` each ends
     size_t done = 0;             ///< of `groups`
   };
 
-  void make_until(Thread& thread, size_t end);
+  void arrive_until(Thread& thread, size_t end);
 
   std::vector<Thread> threads_;
-  size_t unmade_ = 0;
+  size_t open_ = 0;  ///< begun, and not arrived
 };
 
 }  // namespace treadle::TREADLE_TARGET

@@ -77,7 +77,6 @@ void BlockExecutor::begin_grid(const KernelLaunch& launch, Schedule schedule, Bl
   if (function != text_of_ && !text_.contains(reinterpret_cast<uintptr_t>(function)))
     text_ = text_around(function);
   text_of_ = function;
-  spin_watch_.start();
   dynamic_shared_memory = shared_memory_.prepare(launch.shared_bytes);
   fills_shared_ = schedule.order != ScheduleOrder::forward;
 #if defined(TREADLE_SIMT_CHECK)
@@ -88,6 +87,7 @@ void BlockExecutor::begin_grid(const KernelLaunch& launch, Schedule schedule, Bl
 void BlockExecutor::run_block(uint64_t block) {
   begin_block(block);
   running_executor = this;
+  spin_watch_.start();  // a tick outside of a block ends it
   run_fibers(free_fiber());
   running_executor = current_executor = nullptr;
   if (abandoned_) {
@@ -117,7 +117,7 @@ void BlockExecutor::begin_block(uint64_t block) {
   if (threads_ % 32 != 0) warps_.back().ended = kFullWarp << threads_ % 32;
   if (fills_shared_ && launch_->shared_bytes > 0) shared_memory_.fill();
   copies_.clear();
-  copies_early_ = plain_ || (by_chance_ && random_.below(4) == 0);
+  copies_early_ = by_chance_ && random_.below(4) == 0;
   hooks::block_begin(block, threads_, dynamic_shared_memory, launch_->shared_bytes);
 }
 
@@ -277,7 +277,20 @@ inline uint64_t BlockExecutor::switch_to(Fiber* fiber) {
   Fiber* self = current_;
   make_current(fiber);
   leave();
-  return simt::switch_fiber(self->context, fiber->context, fiber->result);
+  return suspend(self, fiber, fiber->result);
+}
+
+/// `self` waits until another thread switches to it, which has called leave(). AddressSanitizer must not be
+/// interrupted before it knows of the new stack.
+inline uint64_t BlockExecutor::suspend(Fiber* self, Fiber* next, uint64_t result) {
+#if defined(__SANITIZE_ADDRESS__)
+  enter();
+  const uint64_t received = simt::switch_fiber(self->context, next->context, result);
+  leave();
+  return received;
+#else
+  return simt::switch_fiber(self->context, next->context, result);
+#endif
 }
 
 void BlockExecutor::switch_to_main() { simt::switch_fiber(current_->context, main_, 0); }
@@ -299,7 +312,7 @@ inline uint64_t BlockExecutor::park() {
   Fiber* self = current_;
   Fiber* fresh = free_fiber();
   start_thread(fresh);
-  return simt::switch_fiber(self->context, fresh->context, 0);
+  return suspend(self, fresh, 0);
 }
 
 [[gnu::noinline]] uint64_t BlockExecutor::park_by_chance() {
@@ -700,6 +713,7 @@ void BlockExecutor::tick(const Interrupted& where) {
   last_tick_ = where.nanoseconds;
   const BlockHost::Verdict verdict = host_->spend(spent);
   if (state_ == State::busy || uninterrupted != 0 || !text_.contains(where.instruction)) return;
+  if (!on_fiber(where.stack)) return;  // it is about to leave that stack
   if (verdict == BlockHost::Verdict::abandon) abandon();
   if (verdict == BlockHost::Verdict::too_long) end_by_limit();
 #if !defined(TREADLE_SIMT_CHECK)  // which sees what threads wait for
@@ -762,8 +776,9 @@ Outlook BlockExecutor::outlook() const {
 void BlockExecutor::begin_copy(const BackgroundCopy& copy, Site site) {
   const auto addresses = reinterpret_cast<uintptr_t>(copy.to) | reinterpret_cast<uintptr_t>(copy.from);
   if (addresses % copy.bytes == 0) {
-    hooks::copy_async(copy.to, copy.from, copy.bytes, site);
-    return copies_early_ ? make(copy) : copies_.begin(current_->thread, copy);
+    if (plain_) return make(copy);
+    hooks::copy_begun(copy.to, copy.bytes, copy.from, copy.read, site);
+    return copies_.begin(current_->thread, copy, copies_early_);
   }
   {
     const std::string message = fmt::format(
@@ -776,20 +791,12 @@ void BlockExecutor::begin_copy(const BackgroundCopy& copy, Site site) {
 }
 
 void BlockExecutor::commit_copies() {
-  hooks::copy_async_commit();
-  if (!copies_early_) copies_.commit(current_->thread);
+  if (!plain_) copies_.commit(current_->thread);
 }
 
-void BlockExecutor::wait_for_copies(unsigned pending) {
-  hooks::copy_async_wait(pending);
-  copies_.wait(current_->thread, pending);
-}
+void BlockExecutor::wait_for_copies(unsigned pending) { copies_.wait(current_->thread, pending); }
 
-void BlockExecutor::finish_copies() {
-  hooks::copy_async_commit();
-  hooks::copy_async_wait(0);
-  copies_.finish(current_->thread);
-}
+void BlockExecutor::finish_copies() { copies_.finish(current_->thread); }
 
 /// The checker sees each access: it needs no guard.
 void BlockExecutor::check_shared_guard() {
@@ -976,7 +983,9 @@ uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned
 }
 
 unsigned gather_lanes(Site site) {
-  return current_executor == nullptr ? 1u << lane_index() : current_executor->gather_lanes(site);
+  if (current_executor == nullptr) return 1u << lane_index();
+  current_executor->enter();
+  return current_executor->gather_lanes(site);
 }
 
 void let_others_run(Site site) {

@@ -124,6 +124,7 @@ class BlockExecutor {
   void make_current(Fiber* fiber);
   void give_back_stacks();
   uint64_t switch_to(Fiber* fiber);
+  uint64_t suspend(Fiber* self, Fiber* next, uint64_t result);
   void switch_to_main();
   uint64_t park();
   uint64_t park_while_starting();

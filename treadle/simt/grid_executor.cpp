@@ -18,8 +18,6 @@ constexpr uint64_t kMaxCooperativeBlocks = 2048;
 /// Below this many threads a grid runs on the launching thread: waking the others would take longer.
 constexpr uint64_t kThreadsWorthSharing = 2048;
 
-uint64_t count_blocks(dim3 grid) { return uint64_t{grid.x} * grid.y * grid.z; }
-
 /// The limits of compute capability 9.0, so that a launch that works here works there.
 void check_configuration(const KernelLaunch& launch) {
   const auto [gx, gy, gz] = launch.grid;

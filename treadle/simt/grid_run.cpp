@@ -16,8 +16,6 @@ constexpr uint64_t kPollsOfHandingOn = 4096;
 /// So often each worker must have found everything quiet before a grid is given up.
 constexpr unsigned kQuietRounds = 16;
 
-uint64_t count_blocks(dim3 grid) { return uint64_t{grid.x} * grid.y * grid.z; }
-
 BlockExecutor& this_threads_executor() {
   static thread_local BlockExecutor executor;
   return executor;

@@ -62,10 +62,10 @@ TREADLE_HOOK(mistake(const Mistake&))
 /// The grid ended with an error.
 TREADLE_HOOK(grid_failed())
 TREADLE_HOOK(fence(Scope, Site))
-/// Background copies to shared memory by the running thread: the bytes arrive when a wait says so.
-TREADLE_HOOK(copy_async(void* /*shared*/, const void* /*global*/, size_t /*bytes*/, Site))
-TREADLE_HOOK(copy_async_commit())
-TREADLE_HOOK(copy_async_wait(unsigned /*pending*/))
+/// The running thread begins a background copy to shared memory, of `read` bytes and zeros behind them; and
+/// it has waited for one, or ends.
+TREADLE_HOOK(copy_begun(void* /*shared*/, size_t /*bytes*/, const void* /*global*/, size_t /*read*/, Site))
+TREADLE_HOOK(copy_arrived(void* /*shared*/, size_t /*bytes*/))
 
 // What the host's side of other people's programs (toolkit/) tells. `caller` is an address in the program
 // behind the call: the return address.

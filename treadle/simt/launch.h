@@ -19,6 +19,9 @@ enum class LaunchKind : uint8_t { general, independent, cooperative };
 /// does.
 inline constexpr LaunchKind independent = LaunchKind::independent;
 
+/// Blocks of a grid, or threads of a block.
+inline uint64_t count_blocks(dim3 grid) { return uint64_t{grid.x} * grid.y * grid.z; }
+
 /// A launch with the kernel's type erased.
 struct KernelLaunch {
   LaunchKind kind;

@@ -79,17 +79,6 @@ class Arena {
     return found;
   }
 
-  std::optional<DeviceBlock> holding(const void* address) {
-    const std::lock_guard lock(mutex_);
-    auto* byte = static_cast<unsigned char*>(const_cast<void*>(address));
-    auto entry = live_.upper_bound(byte);
-    if (entry == live_.begin()) return std::nullopt;
-    --entry;
-    const auto [block, bytes] = *entry;
-    if (byte != block && static_cast<size_t>(byte - block) >= bytes) return std::nullopt;
-    return DeviceBlock{block, bytes};
-  }
-
   MemoryStatistics statistics() {
     const std::lock_guard lock(mutex_);
     return statistics_;
@@ -141,8 +130,6 @@ std::string GuardViolation::describe() const {
 }
 
 void* simt_allocate(size_t bytes, std::source_location where) { return arena().allocate(bytes, where); }
-
-std::optional<DeviceBlock> block_holding(const void* address) { return arena().holding(address); }
 
 void note_written(const void* address, size_t bytes) {
   if (MemoryWatch* watch = the_watch; watch != nullptr) watch->written(address, bytes);

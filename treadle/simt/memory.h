@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -23,13 +22,6 @@ TREADLE_API void* simt_allocate(size_t bytes, std::source_location where = std::
 /// Frees a block; null is allowed. Throws DeviceError, after freeing it, when its guard zones were written;
 /// also when `memory` is no live block.
 TREADLE_API void simt_free(void* memory);
-
-/// The live block that an address lies in.
-struct DeviceBlock {
-  void* begin;
-  size_t bytes;
-};
-TREADLE_API std::optional<DeviceBlock> block_holding(const void* address);
 
 /// The host has written `bytes` bytes of device memory: whoever copies to it or fills it says so.
 TREADLE_API void note_written(const void* address, size_t bytes);

@@ -58,6 +58,7 @@ Interrupted interrupted(const ucontext_t& state) {
 #if defined(__x86_64__)
   const auto& registers = state.uc_mcontext.gregs;
   sample.instruction = static_cast<uintptr_t>(registers[REG_RIP]);
+  sample.stack = static_cast<uintptr_t>(registers[REG_RSP]);
   uint64_t hash = 1;
   for (int i = 0; i <= REG_EFL; ++i) hash = mix(hash, static_cast<uint64_t>(registers[i]));
   if (state.uc_mcontext.fpregs != nullptr)
@@ -66,6 +67,7 @@ Interrupted interrupted(const ucontext_t& state) {
   sample.registers = hash | 1;
 #else
   sample.instruction = state.uc_mcontext.pc;
+  sample.stack = state.uc_mcontext.sp;
 #endif
   timespec used{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);

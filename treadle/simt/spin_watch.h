@@ -13,7 +13,7 @@ class BlockExecutor;
 
 /// What was interrupted.
 struct Interrupted {
-  uintptr_t instruction = 0;
+  uintptr_t instruction = 0, stack = 0;
   uint64_t registers = 0;    ///< a hash of all of them; 0 where they are not known
   uint64_t nanoseconds = 0;  ///< of the processor that the thread has had so far
 };

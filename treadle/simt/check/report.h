@@ -26,7 +26,7 @@ using Coordinates = std::array<unsigned, 3>;  ///< x, y, z
 struct TREADLE_API Report {
   std::string kind;  ///< race, out-of-bounds, uninitialised, … : see docs/simt.md
   std::string message;
-  std::string kernel;
+  std::string kernel;  ///< empty where none runs
   Place place;
   Place other;  ///< the second access, the allocation, the other barrier; nothing known when there is none
   Coordinates block{}, thread{}, other_block{}, other_thread{};

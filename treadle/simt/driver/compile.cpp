@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "treadle/core/split.h"
 #include "treadle/simt/driver/process.h"
 #include "treadle/simt/driver/red_zones.h"
 #include "treadle/simt/driver/refused_headers.h"
@@ -26,9 +27,8 @@ std::string standard_of(const BuildOptions& options) {
 }
 
 /// What decides how the source is read.
-Words language_words(const BuildOptions& options, bool cuda) {
-  Words words{"-std=" + standard_of(options)};
-  if (cuda) words.emplace_back("-DTREADLE_SIMT_PROGRAM");
+Words language_words(const BuildOptions& options) {
+  Words words{"-std=" + standard_of(options), "-DTREADLE_SIMT_PROGRAM"};
   if (options.checked) words.emplace_back("-DTREADLE_SIMT_CHECK");
   return words;
 }
@@ -51,12 +51,12 @@ Words code_words(const BuildOptions& options) {
   words.push_back("-O" + (!options.optimization.empty() ? options.optimization
                           : options.checked             ? "1"
                                                         : "3"));
-  if (options.checked)
-    append(words, {"-g", "-gdwarf-4", "-fsanitize=thread,bounds,alignment", "-fno-tree-sra", "-Wno-tsan",
-                   "-finline-small-functions", "--param=tsan-distinguish-volatile=1",
-                   "--param=tsan-instrument-func-entry-exit=0"});
-  else if (options.debug)
+  if (options.checked) {
+    append(words, {"-g", "-gdwarf-4"});
+    append(words, split(TREADLE_CHECKED_OPTIONS, ' '));
+  } else if (options.debug) {
     words.emplace_back("-g");
+  }
   return words;
 }
 
@@ -90,7 +90,7 @@ CompilationResult compile(const BuildOptions& options, const Home& home, const C
     const int code = run({.words = all, .output = output, .messages = messages}).code;
     return CompilationResult{read_file(messages), code != 0};
   };
-  Words preprocessing = language == Language::c ? Words{"-x", "c"} : language_words(options, true);
+  Words preprocessing = language == Language::c ? Words{"-x", "c"} : language_words(options);
   append(preprocessing, preprocessor_words(options, home));
   append(preprocessing, code_words(options));  // they define macros
   append(preprocessing, {"-MMD", "-MT", options.program, "-MF", compilation.folder_stem + ".d"});
@@ -110,7 +110,7 @@ CompilationResult compile(const BuildOptions& options, const Home& home, const C
   refuse_included_libraries(text);
   const std::string translated = compilation.folder_stem + ".ii";
   write_file(translated, translate(text, options.checked ? "checked" : "simt"));
-  Words compiling = language_words(options, true);
+  Words compiling = language_words(options);
   append(compiling, code_words(options));
   const std::string assembly = compilation.folder_stem + ".s";
   append(compiling, {options.checked ? "-S" : "-c", "-x", "c++-cpp-output", translated, "-o"});

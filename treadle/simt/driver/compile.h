@@ -14,12 +14,13 @@ struct Compilation {
   std::string folder_stem;  ///< the beginning of the names of files in between
 };
 
-/// Compiles it, and returns what the compiler has said; `failed` tells whether it said no. Throws SourceError
-/// for what is not supported.
+/// What the compiler has said, and whether it said no.
 struct CompilationResult {
   std::string messages;
   bool failed = false;
 };
+
+/// Throws SourceError for what is not supported.
 CompilationResult compile(const BuildOptions& options, const Home& home, const Compilation& compilation);
 
 /// The words of the host compiler's command, without files.

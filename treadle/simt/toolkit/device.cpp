@@ -10,12 +10,13 @@
 #include "treadle/simt/toolkit/allocations.h"
 #include "treadle/simt/toolkit/runtime_state.h"
 #include "treadle/simt/toolkit/stream_state.h"
+#include "treadle/simt/toolkit/version.h"
 
 namespace treadle::TREADLE_TARGET {
 namespace toolkit {
 namespace {
 
-constexpr int kVersion = 12080;
+constexpr int kVersion = TREADLE_CUDA_VERSION;
 constexpr char kBusId[] = "0000:00:00.0";
 
 std::atomic<unsigned> device_flags = cudaDeviceMapHost;

@@ -1,8 +1,8 @@
 /// The host interface's memory: allocation, copies, and `__device__` and `__constant__` variables.
 ///
 /// Device, managed and pinned memory is host memory with guard zones (memory.h); fresh contents are NaN.
-/// Copies run at once, in stream order (stream.h), and check what the CUDA runtime checks: directions, and
-/// ends of allocations.
+/// Copies run at once, in stream order (stream_state.h), and check what the CUDA runtime checks: directions,
+/// and ends of allocations.
 #pragma once
 
 #include <source_location>

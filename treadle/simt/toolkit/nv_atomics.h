@@ -31,89 +31,60 @@ inline hooks::Scope scope_of(int scope) {
 inline bool acquires(int order) { return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE; }
 inline bool releases(int order) { return order >= __ATOMIC_RELEASE; }
 
-/// One atomic access, with the fences that its order stands for.
+/// An atomic access of atomics.h, with the fences that its order stands for: access(scope).
 template <class F>
-auto ordered_access(const void* address, size_t bytes, int order, int scope, Site site, F access) {
+auto with_fences(int order, int scope, Site site, F access) {
   if (releases(order)) order_memory(scope_of(scope), site);
-  const auto result = [&] {
-    const hooks::AtomicAccess told(address, bytes, scope_of(scope), site);
-    return access();
-  }();
+  const auto result = access(scope_of(scope));
   if (acquires(order)) order_memory(scope_of(scope), site);
   return result;
 }
 
-/// Others run where the same is found again and again.
-template <class T>
-void tell_poll(const T* address, T found, Site site) {
-  if constexpr (sizeof(T) <= 8) poll(address, to_bits(found), sizeof(T), site);
-}
-
-/// An exchange for the same value changes nothing.
-template <class T>
-void tell_change(const T* address, T found, T now, Site site) {
-  if (std::memcmp(&found, &now, sizeof(T)) == 0)
-    tell_poll(address, found, site);
-  else
-    note_change();
-}
-
 template <class T>
 T load_ordered(const T* address, int order, int scope, Site site) {
-  const T found = ordered_access(address, sizeof(T), order, scope, site, [&] {
+  return with_fences(order, scope, site, [&](hooks::Scope seen_by) {
     T value;
-    __atomic_load(const_cast<T*>(address), &value, __ATOMIC_SEQ_CST);
-    return value;
+    {
+      const hooks::AtomicAccess access(address, sizeof(T), seen_by, site);
+      __atomic_load(const_cast<T*>(address), &value, __ATOMIC_RELAXED);
+    }
+    return settle_atomic(address, value, false, site);
   });
-  tell_poll(address, found, site);
-  return found;
 }
 
 template <class T>
 void store_ordered(T* address, T value, int order, int scope, Site site) {
-  ordered_access(address, sizeof(T), order, scope, site, [&] {
-    __atomic_store(address, &value, __ATOMIC_SEQ_CST);
-    return 0;
+  with_fences(order, scope, site, [&](hooks::Scope seen_by) {
+    {
+      const hooks::AtomicAccess access(address, sizeof(T), seen_by, site);
+      __atomic_store(address, &value, __ATOMIC_RELAXED);
+    }
+    return settle_atomic(address, value, true, site);
   });
-  note_change();
 }
 
 template <class T>
 T exchange_ordered(T* address, T value, int order, int scope, Site site) {
-  const T found = ordered_access(address, sizeof(T), order, scope, site, [&] {
-    T old;
-    __atomic_exchange(address, &value, &old, __ATOMIC_SEQ_CST);
-    return old;
+  return with_fences(order, scope, site, [&](hooks::Scope seen_by) {
+    return exchange_atomically(seen_by, address, value, site);
   });
-  tell_change(address, found, value, site);
-  return found;
 }
 
 template <class T>
 bool compare_exchange_ordered(T* address, T* expected, T desired, int order, int scope, Site site) {
-  const bool exchanged = ordered_access(address, sizeof(T), order, scope, site, [&] {
-    return __atomic_compare_exchange(address, expected, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  const T found = with_fences(order, scope, site, [&](hooks::Scope seen_by) {
+    return compare_and_swap(seen_by, address, *expected, desired, site);
   });
-  if (exchanged)
-    note_change();
-  else
-    tell_poll(address, *expected, site);
+  const bool exchanged = same_bits(found, *expected);
+  *expected = found;
   return exchanged;
 }
 
 /// Replaces *address by change(*address) and returns the old value.
 template <class T, class Change>
 T change_ordered(T* address, int order, int scope, Site site, Change change) {
-  T desired;
-  const T found = ordered_access(address, sizeof(T), order, scope, site, [&] {
-    T old;
-    __atomic_load(address, &old, __ATOMIC_RELAXED);
-    do desired = change(old);
-    while (!__atomic_compare_exchange(address, &old, &desired, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-    return old;
-  });
-  tell_change(address, found, desired, site);
-  return found;
+  return with_fences(order, scope, site,
+                     [&](hooks::Scope seen_by) { return change_atomically(seen_by, address, change, site); });
 }
 
 }  // namespace toolkit

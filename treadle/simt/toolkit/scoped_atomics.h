@@ -63,17 +63,17 @@ class AtomicOperations {
   void notify_one() const {}
   void notify_all() const {}
 
-#define TREADLE_FETCH(name, formula)                                                                       \
+#define TREADLE_FETCH(name)                                                                                \
   T fetch_##name(T value, memory_order order = memory_order::seq_cst, Site site = Site::current()) const { \
-    return change(order, site, [value](T old) { return static_cast<T>(formula); });                        \
+    return __nv_atomic_fetch_##name(address(), value, number(order), kScope, site);                        \
   }
-  TREADLE_FETCH(add, old + value)
-  TREADLE_FETCH(sub, old - value)
-  TREADLE_FETCH(and, old& value)
-  TREADLE_FETCH(or, old | value)
-  TREADLE_FETCH(xor, old ^ value)
-  TREADLE_FETCH(min, value < old ? value : old)
-  TREADLE_FETCH(max, old < value ? value : old)
+  TREADLE_FETCH(add)
+  TREADLE_FETCH(sub)
+  TREADLE_FETCH(and)
+  TREADLE_FETCH(or)
+  TREADLE_FETCH(xor)
+  TREADLE_FETCH(min)
+  TREADLE_FETCH(max)
 #undef TREADLE_FETCH
 
   operator T() const { return load(); }
@@ -89,10 +89,6 @@ class AtomicOperations {
   static constexpr int kScope = scope_number(scope);
   static int number(memory_order order) { return static_cast<int>(order); }
   T* address() const { return static_cast<const Self*>(this)->address_of_value(); }
-  template <class Change>
-  T change(memory_order order, Site site, Change change) const {
-    return toolkit::change_ordered(address(), number(order), kScope, site, change);
-  }
 };
 
 template <class T, thread_scope scope = thread_scope_system>

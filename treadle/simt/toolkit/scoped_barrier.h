@@ -43,8 +43,7 @@ class barrier {
 
  private:
   arrival_token arrive_with(uint64_t count, uint64_t dropped, Site site) {
-    commit_copies();
-    wait_for_copies(0);
+    finish_copies();
     return count_arrival(count, dropped, site);
   }
   arrival_token count_arrival(uint64_t count, uint64_t dropped, Site site) {
@@ -112,19 +111,16 @@ class pipeline {
     if (produces_) wait_for_copies(committed_ - consumed_ - 1);
     if (full_ == nullptr) return;
     auto& full = full_[consumed_ % stages_];
-    if (produces_) arrive_alone(full, site);
+    if (produces_) full.arrive_only(site);
     full.wait_for_phases(consumed_ / stages_ + 1, site);
   }
   void consumer_release(Site site = Site::current()) {
-    if (full_ != nullptr && consumes_) arrive_alone(empty_[consumed_ % stages_], site);
+    if (full_ != nullptr && consumes_) empty_[consumed_ % stages_].arrive_only(site);
     ++consumed_;
   }
   bool quit() { return true; }
 
  private:
-  /// Later copies of this thread stay in the background.
-  static void arrive_alone(barrier<scope>& barrier, Site site) { barrier.arrive_only(site); }
-
   barrier<scope>*full_ = nullptr, *empty_ = nullptr;
   unsigned stages_ = 1, committed_ = 0, consumed_ = 0;
   bool produces_ = true, consumes_ = true;

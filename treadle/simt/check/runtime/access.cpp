@@ -7,6 +7,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/simt/check/runtime/block.h"
+#include "treadle/simt/check/runtime/epochs.h"
 #include "treadle/simt/check/runtime/shared_variables.h"
 #include "treadle/simt/uninterrupted.h"
 
@@ -18,12 +19,6 @@ constexpr uintptr_t kStackBytes = 1024 * 1024;
 
 bool on_stack(uintptr_t address) {
   return address - (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - kStackBytes) < 2 * kStackBytes;
-}
-
-/// The bytes of a word that [first, first + bytes) covers, both counted from the word.
-uint8_t word_mask(unsigned first, unsigned bytes) {
-  const unsigned end = first + bytes;
-  return static_cast<uint8_t>((0x0Fu << first) & (end >= kWordBytes ? 0x0Fu : (1u << end) - 1));
 }
 
 }  // namespace
@@ -52,7 +47,7 @@ uint8_t word_mask(unsigned first, unsigned bytes) {
     return;
   }
   if (same_epoch) {
-    if (cell.other_read.epoch < safe_epoch_ || block_of(cell.other_read.epoch) == first_epoch_)
+    if (cell.other_read.epoch < safe_epoch_ || owner_of(cell.other_read.epoch).first_epoch == first_epoch_)
       cell.other_read = now;
     return;
   }
@@ -114,11 +109,10 @@ inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_
                                uint32_t pc, uintptr_t address, unsigned bytes) {
   const WordLock lock(address);
   const Record& write = cell.write;
-  if ((write.epoch >= safe_epoch || write.kind == AccessKind::in_flight) && (write.mask & mask) != 0)
-      [[unlikely]] {
-    const bool by_me =
-        write.epoch == epoch_ && write.thread == thread_ && write.kind != AccessKind::in_flight;
-    if (!by_me && (write.kind == AccessKind::in_flight || !ordered(write)))
+  const bool in_flight = write.kind == AccessKind::in_flight && write.epoch >= first_epoch_;
+  if ((write.epoch >= safe_epoch || in_flight) && (write.mask & mask) != 0) [[unlikely]] {
+    const bool by_me = write.epoch == epoch_ && write.thread == thread_;
+    if (in_flight || (!by_me && !ordered(write)))
       if (const Record now = record(kind, pc, mask); conflict(write, now, kWrite))
         report_race(write, true, now, kWrite, address, bytes);
   }
@@ -209,7 +203,7 @@ template <bool kWrite>
 template <bool kWrite, unsigned kBytes>
 inline bool Block::access_quickly(uintptr_t address, uintptr_t pc) {
   constexpr uint8_t kMask = kBytes >= kWordBytes ? 0x0F : (1u << kBytes) - 1;
-  if (address % kBytes != 0 || pending_ != nullptr) return false;
+  if (address % kBytes != 0 || pending_.has_value()) return false;
   const unsigned shift = kBytes >= kWordBytes ? 0 : address % kWordBytes;
   const auto mask = static_cast<uint8_t>(kMask << shift),
              needed = static_cast<uint8_t>(kWrite ? mask << 4 : mask << 4 | mask);
@@ -259,7 +253,7 @@ template <bool kWrite>
   }
   if (in_region(address))
     return access_words<kWrite>(state_of(address), cell_of(address), address, bytes, safe_epoch_, kind, pc);
-  if (in_variables(address)) {
+  if (program_variables.holds(address)) {
     const size_t word = (address - program_variables.begin) / kWordBytes;
     return access_words<kWrite>(program_variables.state + word, program_variables.cells + word, address,
                                 bytes, safe_epoch_, kind, pc);

@@ -5,39 +5,35 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "treadle/simt/check/runtime/cells.h"
 #include "treadle/simt/check/runtime/device_memory.h"
+#include "treadle/simt/check/runtime/early_reads.h"
 #include "treadle/simt/check/runtime/findings.h"
 #include "treadle/simt/check/runtime/knowledge.h"
+#include "treadle/simt/check/runtime/shadow.h"
 #include "treadle/simt/hooks.h"
 
 namespace treadle::checker {
 
 using checked::hooks::Scope;
 
-/// What a fence published: all that its thread knew. Nothing: null.
-using Published = SharedKnowledge;
-
 struct ThreadState {
   uint32_t fences = 0;
   uint32_t polls = 0;
-  uint32_t polls_at = 0;   ///< where it reads a volatile variable again and again
-  SharedKnowledge learnt;  ///< by atomics and volatile reads since the last barrier
-  std::vector<std::vector<std::pair<uintptr_t, unsigned>>> copies;  ///< in flight: groups, the last one open
-  Published for_block, for_device;  ///< by its last fence, and by its last one of device scope; by fences of
-                                    ///< others, too, that it has met since
+  uint32_t polls_at = 0;                  ///< where it reads a volatile variable again and again
+  SharedKnowledge learnt;                 ///< by atomics and volatile reads since the last barrier
+  SharedKnowledge for_block, for_device;  ///< what its last fence published, and its last one of device
+                                          ///< scope; and those of others that it has met since
 };
 
 struct WarpState {
   std::array<uint32_t, 32> clock{};                 ///< of each lane
   std::array<std::array<uint32_t, 32>, 32> seen{};  ///< seen[a][b]: the clock of lane b that lane a knows
-  bool has_met = false;
 };
 
 /// What an atomic or volatile variable passes on.
@@ -47,32 +43,13 @@ struct Signal {
   uint32_t block = 0;
 };
 
-/// Words with a state and a cell each, for one stretch of memory.
-struct SharedShadow {
-  uintptr_t begin = 0;
-  size_t bytes = 0;
-  uint8_t* state = nullptr;
-  Cell* cells = nullptr;
-  size_t used_begin = SIZE_MAX, used_end = 0;  ///< words that the block has touched
-};
-
-/// Reads of what nobody had written: mistakes of their own, unless somebody writes it at the same time, which
-/// is a race.
-class EarlyReads {
- public:
-  void add(uintptr_t word, simt::Report report, uint32_t place);
-  void note_race(uintptr_t word) { raced_.insert(word); }
-  /// Reports those that no race explains.
-  void settle();
-
- private:
-  struct Read {
-    uintptr_t word;
-    simt::Report report;
-    uint32_t place;
-  };
-  std::vector<Read> reads_;
-  std::unordered_set<uintptr_t> raced_;
+/// A race whose write is not done yet: it is one only if the write changes what is there.
+struct PendingRace {
+  uintptr_t address;
+  unsigned bytes;
+  unsigned char before[16];
+  simt::Report report;
+  uint64_t place, other;
 };
 
 class Block {
@@ -105,13 +82,10 @@ class Block {
   bool access_quickly(uintptr_t address, uintptr_t pc);
 
   /// Bytes that will arrive later: until then they are nobody's to read or write.
-  void begin_copy(uintptr_t shared, uintptr_t device, unsigned bytes, uintptr_t pc);
-  void commit_copies();
-  void wait_for_copies(unsigned pending);
+  void begin_copy(uintptr_t shared, unsigned bytes, uintptr_t pc);
+  void end_copy(uintptr_t shared, unsigned bytes);
 
   unsigned thread() const { return thread_; }
-  uint64_t number() const { return number_; }
-  simt::Coordinates coordinates() const;
   static simt::Coordinates coordinates_of_block(uint64_t number);
   static simt::Coordinates coordinates_of_thread(unsigned thread);
   ThreadState& running() { return threads_[thread_]; }
@@ -135,21 +109,11 @@ class Block {
                  const char* allocation);
   /// Decides what waited for a write to be done.
   void settle() {
-    if (pending_ != nullptr) [[unlikely]]
+    if (pending_.has_value()) [[unlikely]]
       settle_pending();
   }
 
  private:
-  struct Pending;
-  /// A read of shared memory that nobody had written: a mistake of its own unless somebody writes it before
-  /// the next barrier, which is a race.
-  struct EarlyRead {
-    const uint8_t* state;
-    uint8_t mask;
-    simt::Report report;
-    uint32_t place;
-  };
-
   void settle_pending();
   void note_race(uintptr_t address, unsigned bytes);
   void note_early_read(uintptr_t address, unsigned bytes, uintptr_t pc);
@@ -172,7 +136,6 @@ class Block {
   bool same_warp(const Record& a) const { return a.thread / 32u == warp_; }
   bool conflict(const Record& before, const Record& now, bool both_write) const;
   void check_lanes(const Cell& cell, const Record& now, uintptr_t address, unsigned bytes);
-  uint32_t block_of(uint32_t epoch) const;
 
   bool is_uninitialised(uintptr_t address, unsigned bytes) const;
   SharedShadow* shadow_of(uintptr_t address);
@@ -180,7 +143,7 @@ class Block {
                    uintptr_t address, unsigned bytes);
   void report_bounds(bool write, uintptr_t address, unsigned bytes, uintptr_t pc, bool freed);
   void report_simple(const char* kind, std::string message, uintptr_t address, unsigned bytes, uintptr_t pc);
-  simt::Report report_here(const char* kind, uintptr_t pc) const;
+  simt::Report report_here(const char* kind, simt::Place place) const;
 
   uint64_t number_ = 0;
   unsigned thread_ = 0, count_ = 0;
@@ -194,7 +157,7 @@ class Block {
   bool in_atomic_ = false, fence_announced_ = false;
   std::unordered_map<uintptr_t, Signal> signals_;  ///< of shared memory
   SharedShadow static_, dynamic_;
-  std::unique_ptr<Pending> pending_;
+  std::optional<PendingRace> pending_;
   EarlyReads early_reads_;
   uintptr_t built_ins_offset_ = 0, arguments_begin_ = 0;
   size_t built_ins_bytes_ = 0, arguments_bytes_ = 0;
@@ -219,17 +182,11 @@ extern std::atomic<bool> blocks_run_at_once;
 /// Once, before anything else here.
 void prepare_blocks();
 
-/// At the launch of a grid: no earlier access matters any more.
-void begin_epochs();
-uint32_t next_epoch(uint64_t block, uint32_t first_epoch);
-void grid_barrier_passed();
-void end_epochs();
+/// At the end of a launch: reports what was read of device memory that nobody had written.
+void settle_device_early_reads();
 
 /// The program's variables, `__device__` ones among them.
-extern SharedShadow program_variables;
-inline bool in_variables(uintptr_t address) {
-  return address - program_variables.begin < program_variables.bytes;
-}
+extern Shadow program_variables;
 
 /// Where the program begins in memory.
 extern uintptr_t program_base;

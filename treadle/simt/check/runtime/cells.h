@@ -4,6 +4,7 @@
 /// before them stays ordered before all that follows them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace treadle::checker {
@@ -39,6 +40,12 @@ static_assert(sizeof(Record) == 20 && sizeof(Cell) == 64);
 /// A byte of state for each word: which bytes may be accessed (upper half) and have been written (lower
 /// half). A word that was freed has no upper half and all of the lower.
 constexpr uint8_t kFreed = 0x0F;
+
+/// The bytes of a word that [first, first + bytes) covers, both counted from the word.
+inline uint8_t word_mask(size_t first, size_t bytes) {
+  const size_t end = first + bytes;
+  return static_cast<uint8_t>((0x0Fu << first) & (end >= kWordBytes ? 0x0Fu : (1u << end) - 1));
+}
 
 inline uint8_t accessible(uint8_t state) { return state >> 4; }
 inline uint8_t initialised(uint8_t state) { return state & 0x0F; }

@@ -2,8 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -14,28 +12,11 @@
 
 namespace treadle::checker {
 
-DeviceShadow device_shadow;
+Shadow device_shadow{.begin = kRegionBegin, .bytes = kRegionBytes};
 
 namespace {
 
 constexpr size_t kAlignment = 256;
-
-[[noreturn]] void no_addresses(const char* what, size_t bytes) {
-  fmt::print(stderr, "simt check: cannot reserve {} GiB of addresses for {}\n", bytes >> 30, what);
-  std::exit(1);
-}
-
-void* reserve(void* address, size_t bytes, const char* what) {
-  const int fixed = address == nullptr ? 0 : MAP_FIXED_NOREPLACE;
-  void* memory = mmap(address, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
-  if (memory == MAP_FAILED || (address != nullptr && memory != address)) no_addresses(what, bytes);
-  return memory;
-}
-
-uint8_t mask_of_bytes(size_t bytes) {
-  return bytes >= kWordBytes ? 0x0F : static_cast<uint8_t>((1u << bytes) - 1);
-}
 
 class Watch final : public simt::MemoryWatch {
  public:
@@ -48,7 +29,7 @@ class Watch final : public simt::MemoryWatch {
     const uintptr_t begin = memory + before;
     blocks_[begin] = {++count_, begin, bytes, true, where};
     for (size_t i = 0; i < bytes; i += kWordBytes)
-      *state_of(begin + i) = static_cast<uint8_t>(mask_of_bytes(bytes - i) << 4);
+      *state_of(begin + i) = static_cast<uint8_t>(word_mask(0, bytes - i) << 4);
     return reinterpret_cast<void*>(memory);
   }
 
@@ -68,10 +49,8 @@ class Watch final : public simt::MemoryWatch {
     if (bytes == 0 || !in_region(begin)) return;
     const uintptr_t end = begin + bytes;
     for (uintptr_t word = begin / kWordBytes * kWordBytes; word < end; word += kWordBytes) {
-      uint8_t mask = 0x0F;
-      if (word < begin) mask = static_cast<uint8_t>(mask & 0x0F << (begin - word));
-      if (end - word < kWordBytes) mask &= mask_of_bytes(end - word);
-      *state_of(word) |= mask;
+      const size_t first = word < begin ? begin - word : 0;
+      *state_of(word) |= word_mask(first, end - word - first);
     }
   }
 
@@ -115,11 +94,8 @@ Watch& watch() {
 }  // namespace
 
 void watch_device_memory() {
-  reserve(reinterpret_cast<void*>(kRegionBegin), kRegionBytes, "device memory");
-  constexpr size_t kWords = kRegionBytes / kWordBytes;
-  device_shadow.state = static_cast<uint8_t*>(reserve(nullptr, kWords, "the state of device memory"));
-  device_shadow.cells =
-      static_cast<Cell*>(reserve(nullptr, kWords * sizeof(Cell), "what is known of device memory"));
+  reserve_addresses(kRegionBytes, "device memory", reinterpret_cast<void*>(kRegionBegin));
+  device_shadow.reserve(kRegionBytes);
   simt::watch_memory(&watch());
 }
 
@@ -161,7 +137,6 @@ void report_leaks() {
     simt::Report report;
     report.kind = "leak";
     report.message = fmt::format("{} bytes of device memory were never freed", block.bytes);
-    report.kernel = "-";
     report.place.file = block.where.file_name();
     report.place.line = block.where.line();
     report.place.function = block.where.function_name();

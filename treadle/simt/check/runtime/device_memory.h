@@ -7,7 +7,7 @@
 #include <source_location>
 #include <string>
 
-#include "treadle/simt/check/runtime/cells.h"
+#include "treadle/simt/check/runtime/shadow.h"
 
 namespace treadle::checker {
 
@@ -15,16 +15,10 @@ namespace treadle::checker {
 constexpr uintptr_t kRegionBegin = 0x100000000000u;
 constexpr size_t kRegionBytes = size_t{1} << 36;
 
+/// See cells.h.
+extern Shadow device_shadow;
+
 inline bool in_region(uintptr_t address) { return address - kRegionBegin < kRegionBytes; }
-
-/// For each word of the region, and shared variables' kin for the words of blocks: see cells.h. Memory for
-/// them comes from the system as they are touched.
-struct DeviceShadow {
-  uint8_t* state = nullptr;
-  Cell* cells = nullptr;
-};
-extern DeviceShadow device_shadow;
-
 inline uint8_t* state_of(uintptr_t address) {
   return device_shadow.state + (address - kRegionBegin) / kWordBytes;
 }

@@ -40,7 +40,6 @@ bool Findings::is_new(const char* kind, uint64_t place, uint64_t other) {
 
 void Findings::add(simt::Report report, uint64_t place, uint64_t other) {
   report.launch = the_launch().number;
-  if (report.kernel.empty()) report.kernel = the_launch().kernel;
   const std::lock_guard lock(state_.mutex);
   Key key{report.kind, place, other};
   state_.news = true;

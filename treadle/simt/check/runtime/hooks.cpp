@@ -11,6 +11,7 @@
 #include "treadle/simt/block_executor.h"
 #include "treadle/simt/check/runtime/block.h"
 #include "treadle/simt/check/runtime/device_memory.h"
+#include "treadle/simt/check/runtime/epochs.h"
 #include "treadle/simt/check/runtime/findings.h"
 #include "treadle/simt/check/runtime/shared_variables.h"
 
@@ -38,6 +39,7 @@ void end_program() {
 /// Before the program's own static objects, which may ask for device memory.
 __attribute__((constructor(101))) void start_program() {
   SharedVariables::of_program();
+  prepare_epochs();
   prepare_blocks();
   watch_device_memory();
   std::atexit(end_program);
@@ -70,7 +72,7 @@ namespace treadle::checked::hooks {
 using checker::running_block;
 
 void grid_begin(const KernelLaunch& launch, const Schedule& schedule) {
-  checker::begin_epochs();
+  checker::begin_launch_epochs();
   const auto [gx, gy, gz] = launch.grid;
   const auto [bx, by, bz] = launch.block;
   checker::Launch described{.kernel = kernel_name(launch.signature),
@@ -84,7 +86,7 @@ void grid_begin(const KernelLaunch& launch, const Schedule& schedule) {
 }
 
 void grid_end() {
-  checker::end_epochs();
+  checker::settle_device_early_reads();
   if (checker::Findings::all().has_news()) checker::write_reports();
 }
 
@@ -140,18 +142,18 @@ void fence(Scope scope, Site) {
   running_block->announce_fence();
 }
 
-void copy_async(void* shared, const void* global, size_t bytes, Site site) {
+void copy_begun(void* shared, size_t bytes, const void* global, size_t read, Site site) {
   if (running_block == nullptr) return;
-  running_block->begin_copy(reinterpret_cast<uintptr_t>(shared), reinterpret_cast<uintptr_t>(global),
-                            static_cast<unsigned>(bytes), checker::address_of(site));
+  const uintptr_t place = checker::address_of(site);
+  const auto from = reinterpret_cast<uintptr_t>(global);
+  if (read > 0)
+    running_block->access<false>(from, static_cast<unsigned>(read), checker::AccessKind::plain, place);
+  running_block->begin_copy(reinterpret_cast<uintptr_t>(shared), static_cast<unsigned>(bytes), place);
 }
 
-void copy_async_commit() {
-  if (running_block != nullptr) running_block->commit_copies();
-}
-
-void copy_async_wait(unsigned pending) {
-  if (running_block != nullptr) running_block->wait_for_copies(pending);
+void copy_arrived(void* shared, size_t bytes) {
+  if (running_block == nullptr) return;
+  running_block->end_copy(reinterpret_cast<uintptr_t>(shared), static_cast<unsigned>(bytes));
 }
 
 AtomicAccess::AtomicAccess(const void* pointer, size_t bytes, Scope scope, Site site) {

@@ -13,7 +13,6 @@ void api_mistake(const char* function, const char* message, const void* caller) 
   simt::Report report;
   report.kind = "api";
   report.message = fmt::format("{}: {}", function, message);
-  report.kernel = "-";
   report.place = checker::place_of(place);
   checker::Findings::all().add(std::move(report), place, 0);
 }

@@ -4,5 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define CUDA_VERSION 12080
+#include "treadle/simt/toolkit/version.h"
+
+#define CUDA_VERSION TREADLE_CUDA_VERSION
 #define CUDAAPI

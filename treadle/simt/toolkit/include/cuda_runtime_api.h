@@ -5,7 +5,8 @@
 #include "treadle/simt/toolkit/error_api.h"
 #include "treadle/simt/toolkit/memory_api.h"
 #include "treadle/simt/toolkit/stream_api.h"
+#include "treadle/simt/toolkit/version.h"
 
-#define CUDART_VERSION 12080
+#define CUDART_VERSION TREADLE_CUDA_VERSION
 
 using namespace treadle::TREADLE_TARGET::cuda_names;
