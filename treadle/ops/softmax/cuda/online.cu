@@ -61,17 +61,15 @@ bool takes(const Call& call) { return row_length(call) >= 32; }
 }  // namespace
 
 void register_softmax_cuda_online(Registry& registry) {
-  const Variant common{.name = "online",
-                       .device = kDevice,
-                       .run = run<false>,
-                       .when = takes,
-                       .preference = -1,
-                       .rung = 3,
-                       .idea = "maximum and sum in one pass: a row is read twice, not three times"};
-  Variant of_logarithm = common;
-  of_logarithm.run = run<true>;
-  add_variant(registry, "softmax", common);
-  add_variant(registry, "log_softmax", of_logarithm);
+  add_to_both(registry,
+              {.name = "online",
+               .device = kDevice,
+               .run = run<false>,
+               .when = takes,
+               .preference = -1,
+               .rung = 3,
+               .idea = "maximum and sum in one pass: a row is read twice, not three times"},
+              run<true>);
 }
 
 }  // namespace treadle::TREADLE_TARGET

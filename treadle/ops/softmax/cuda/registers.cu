@@ -58,17 +58,15 @@ bool takes(const Call& call) { return row_length(call) >= 8 && row_length(call) 
 }  // namespace
 
 void register_softmax_cuda_registers(Registry& registry) {
-  const Variant common{.name = "registers",
-                       .device = kDevice,
-                       .run = run<false>,
-                       .when = takes,
-                       .preference = 3,
-                       .rung = 5,
-                       .idea = "a warp keeps its row in registers: memory is read once"};
-  Variant of_logarithm = common;
-  of_logarithm.run = run<true>;
-  add_variant(registry, "softmax", common);
-  add_variant(registry, "log_softmax", of_logarithm);
+  add_to_both(registry,
+              {.name = "registers",
+               .device = kDevice,
+               .run = run<false>,
+               .when = takes,
+               .preference = 3,
+               .rung = 5,
+               .idea = "a warp keeps its row in registers: memory is read once"},
+              run<true>);
 }
 
 }  // namespace treadle::TREADLE_TARGET

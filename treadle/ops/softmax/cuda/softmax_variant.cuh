@@ -19,4 +19,11 @@ void run_on_rows(const Call& call, F f) {
   with_floating_device_type(call.output().dtype, [&](auto tag) { f(plan, tag); });
 }
 
+/// A rung of both ladders: `variant` of softmax, and of its logarithm the same with another function.
+inline void add_to_both(Registry& registry, Variant variant, void (*run_of_logarithm)(const Call&)) {
+  add_variant(registry, "softmax", variant);
+  variant.run = run_of_logarithm;
+  add_variant(registry, "log_softmax", variant);
+}
+
 }  // namespace treadle::TREADLE_TARGET
