@@ -26,9 +26,11 @@ bool is_index_of(const Report& index, const Report& access) {
          order_of(index.place) == order_of(access.place);
 }
 
-/// As the user would write it: from the working folder, where it lies below that.
+/// As the user would write it: without detours by way of `..`, from the working folder where it lies below
+/// that.
 void shorten(Place& place) {
   std::error_code error;
+  place.file = std::filesystem::path(place.file).lexically_normal().string();
   const std::string folder = std::filesystem::current_path(error).string() + "/";
   if (!error && place.file.starts_with(folder)) place.file.erase(0, folder.size());
   place.function = without_parameters(place.function);
