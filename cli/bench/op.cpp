@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "cli/bench/chosen_variant.h"
 #include "cli/bench/op_case.h"
@@ -33,47 +32,6 @@ struct OpBench : RunSettings {
     field("json", &O::json, "One JSON object on the last line");
   }
 };
-
-/// Filters stay row-major, as parameters are.
-bool is_image(const Shape& shape) { return shape.rank() == 4 && shape[2] > 3; }
-
-/// Of those whose inputs are all of the dtype asked for.
-TestCase largest_test_case(const Op& op) {
-  std::optional<TestCase> largest;
-  int64_t most = -1;
-  for (const TestCase& candidate : op.cases()) {
-    int64_t elements = 0;
-    bool plain = true;
-    for (const TestInput& input : candidate.inputs)
-      elements += input.shape.numel(), plain &= input.dtype.empty() && input.defined;
-    if (plain && elements > most) most = elements, largest = candidate;
-  }
-  require<ValueError>(largest.has_value(), "{} has no case that can be timed alone", op.name);
-  return *largest;
-}
-
-bool is_optional(const Op& op, int operand) {
-  return std::find(op.optional.begin(), op.optional.end(), operand) != op.optional.end();
-}
-
-std::vector<OpCase> prepare(const Op& op, DType dtype, Device device) {
-  std::vector<OpCase> prepared;
-  for (const BenchCase& sized : op.bench_cases ? op.bench_cases(device.kind) : std::vector<BenchCase>{}) {
-    OpCase entry{sized.label, {}, sized.attributes};
-    for (const Shape& shape : sized.inputs) {
-      const bool left_out = shape.rank() == 0 && is_optional(op, int(entry.inputs.size()));
-      entry.inputs.push_back(
-          left_out ? Tensor() : random_input(shape, dtype, device, is_image(shape) && sized.channels_last));
-    }
-    prepared.push_back(std::move(entry));
-  }
-  if (!prepared.empty()) return prepared;
-  const TestCase largest = largest_test_case(op);
-  OpCase entry{"test case '" + largest.label + "'", {}, largest.attributes};
-  for (const TestInput& input : largest.inputs)
-    entry.inputs.push_back(input.defined ? random_input(input.shape, dtype, device, false) : Tensor());
-  return {std::move(entry)};
-}
 
 struct Timing {
   std::string label, variant;
@@ -131,7 +89,7 @@ int run(const OpBench& bench) {
                       op.name, bench.dtype, op.name);
   NoGrad no_grad;
   std::vector<Timing> timings;
-  for (const OpCase& entry : prepare(op, dtype, device))
+  for (const OpCase& entry : timed_cases(op, dtype, device))
     time_variants(op, entry, device, bench.seconds, timings);
   if (bench.json)
     print_json(json_of(bench, device, timings));

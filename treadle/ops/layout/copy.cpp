@@ -90,6 +90,15 @@ bool may_overlap(const Tensor& target, const Tensor& source) {
   return t.offset < s.offset + reach(s.shape, s.strides) && s.offset < t.offset + reach(t.shape, t.strides);
 }
 
+/// A copy that turns matrices: channels-last images become row-major.
+std::vector<BenchCase> bench_cases(DeviceKind device) {
+  const int64_t images = device == DeviceKind::simt ? 1 : 32;
+  return {{fmt::format("{} image(s) of 64×56×56 turned", images),
+           {{images, 64, 56, 56}},
+           Attributes::of(CopyOptions{"row_major"}),
+           true}};
+}
+
 Tensor copy(const Tensor& x, const char* layout) {
   const Op& op = copy_op();
   return apply(op, {x}, Attributes::of(CopyOptions{layout}))[0];
@@ -108,7 +117,8 @@ void register_copy(Registry& registry) {
                 .reference = reference,
                 .gradient = gradient,
                 .cases = cases,
-                .operations = no_operations()});
+                .operations = no_operations(),
+                .bench_cases = bench_cases});
   registry.add({.name = "copy_into",
                 .summary = "target = source, broadcast, in place",
                 .dtypes = kEveryDType,
