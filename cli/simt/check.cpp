@@ -82,6 +82,7 @@ void print_as_json(const Outcome& outcome, const std::string& program) {
                   {"seed", int64_t(outcome.run.report.seed)},
                   {"exit_code", outcome.run.end.code},
                   {"complete", outcome.run.complete},
+                  {"out_of_time", outcome.run.end.out_of_time},
                   {"launches", int64_t(outcome.run.report.launches)},
                   {"seconds", outcome.run.report.seconds},
                   {"reports", reports},
