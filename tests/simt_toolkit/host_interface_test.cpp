@@ -203,6 +203,7 @@ TEST_F(HostInterface, TheDeviceHasTheLimitsOfHopper) {
   int value = 0;
   EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), cudaSuccess);
   EXPECT_EQ(value, 227 * 1024);
+  EXPECT_EQ(properties.pageableMemoryAccess, 0) << "the checker reports kernels that use the host's memory";
   int blocks = 0;
   EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add_index, 256, 0), cudaSuccess);
   EXPECT_EQ(blocks, 8) << "2048 threads";

@@ -99,10 +99,9 @@ void fill_abilities(cudaDeviceProp& p) {
   p.ECCEnabled = attribute(cudaDevAttrEccEnabled);
   p.deviceOverlap = p.canMapHostMemory = p.concurrentKernels = p.unifiedAddressing =
       p.streamPrioritiesSupported = p.globalL1CacheSupported = p.localL1CacheSupported = p.managedMemory =
-          p.hostNativeAtomicSupported = p.pageableMemoryAccess = p.concurrentManagedAccess =
-              p.computePreemptionSupported = p.canUseHostPointerForRegisteredMem = p.cooperativeLaunch =
-                  p.pageableMemoryAccessUsesHostPageTables = p.directManagedMemAccessFromHost =
-                      p.hostRegisterSupported = p.hostRegisterReadOnlySupported = p.memoryPoolsSupported = 1;
+          p.hostNativeAtomicSupported = p.concurrentManagedAccess = p.computePreemptionSupported =
+              p.canUseHostPointerForRegisteredMem = p.cooperativeLaunch = p.directManagedMemAccessFromHost =
+                  p.hostRegisterSupported = p.hostRegisterReadOnlySupported = p.memoryPoolsSupported = 1;
 }
 
 const cudaDeviceProp& properties() {

@@ -91,7 +91,7 @@
   A(cudaDevAttrMultiGpuBoardGroupID, 85, 0) \
   A(cudaDevAttrHostNativeAtomicSupported, 86, 1) \
   A(cudaDevAttrSingleToDoublePrecisionPerfRatio, 87, 2) \
-  A(cudaDevAttrPageableMemoryAccess, 88, 1) \
+  A(cudaDevAttrPageableMemoryAccess, 88, 0) \
   A(cudaDevAttrConcurrentManagedAccess, 89, 1) \
   A(cudaDevAttrComputePreemptionSupported, 90, 1) \
   A(cudaDevAttrCanUseHostPointerForRegisteredMem, 91, 1) \
@@ -99,7 +99,7 @@
   A(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, 232448) \
   A(cudaDevAttrCanFlushRemoteWrites, 98, 1) \
   A(cudaDevAttrHostRegisterSupported, 99, 1) \
-  A(cudaDevAttrPageableMemoryAccessUsesHostPageTables, 100, 1) \
+  A(cudaDevAttrPageableMemoryAccessUsesHostPageTables, 100, 0) \
   A(cudaDevAttrDirectManagedMemAccessFromHost, 101, 1) \
   A(cudaDevAttrMaxBlocksPerMultiprocessor, 106, 32) \
   A(cudaDevAttrMaxPersistingL2CacheSize, 108, 0) \
