@@ -4,9 +4,29 @@ import random
 import struct
 
 
-def proteins(seed, count, length):
-    draw = random.Random(seed)
-    return "".join(f">{i}\n{''.join(draw.choice('ARNDCQEGHILKMFPSTWYV') for _ in range(length))}\n" for i in range(count)).encode()
+LETTERS = "ARNDCQEGHILKMFPSTWYV"
+
+
+def queries():
+    draw = random.Random(2)
+    return ["".join(draw.choice(LETTERS) for _ in range(64)) for _ in range(16)]
+
+
+def references():
+    """Each ends with its query, some letters in the middle exchanged: the best alignment is of the whole query, and the block's
+    warps are whole in both directions. Of others the program's shuffles are by lanes outside of their mask."""
+    draw = random.Random(1)
+    result = []
+    for query in queries():
+        changed = list(query)
+        for at in draw.sample(range(12, 52), 10):
+            changed[at] = draw.choice(LETTERS)
+        result.append("".join(draw.choice(LETTERS) for _ in range(64)) + "".join(changed))
+    return result
+
+
+def fasta(sequences):
+    return "".join(f">{i}\n{sequence}\n" for i, sequence in enumerate(sequences)).encode()
 
 
 def points_around_centres():
@@ -16,9 +36,10 @@ def points_around_centres():
 
 
 def expressions():
+    """Genes in three groups that rise and fall together in 24 samples."""
     draw = random.Random(6)
-    rows = ["\t".join(["gene", *(f"s{j}" for j in range(12))])]
-    base = [draw.uniform(-1, 1) for _ in range(12)]
+    rows = ["\t".join(["gene", *(f"s{j}" for j in range(24))])]
+    base = [draw.uniform(-1, 1) for _ in range(24)]
     rows += ["\t".join([f"g{i}", *(f"{v * (1 + i % 3) + draw.gauss(0, 0.05):.4f}" for v in base)]) for i in range(40)]
     return ("\n".join(rows) + "\n").encode()
 
@@ -74,8 +95,8 @@ def temperatures():
 
 
 MADE = {
-    "reference.fasta": lambda: proteins(1, 16, 128),
-    "query.fasta": lambda: proteins(2, 16, 64),  # of other lengths the program's shuffles are by lanes outside of their mask
+    "reference.fasta": lambda: fasta(references()),
+    "query.fasta": lambda: fasta(queries()),
     "points.csv": points_around_centres,
     "centres.csv": lambda: b"0,0,0\n400,0,0\n0,400,400\n",
     "expressions.txt": expressions,

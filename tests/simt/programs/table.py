@@ -1,0 +1,75 @@
+"""The table for docs/: a row for each program, and each report with what was judged of it."""
+
+import collections
+
+import declared
+import verdicts
+
+HEAD = """# CUDA programs of others
+
+{count} programs of the collection [HeCBench](https://github.com/zjin-lcf/HeCBench), each built unchanged by `treadle simt build`, run
+with small arguments, and run under `treadle simt check`: **{built} are built, {right} are right**. Of {checked} that were checked,
+{clean} have no report. {reported} have {reports}, each of which was judged by reading the source at the lines that it names; what
+each is follows below the table.
+
+`tests/simt/programs/run --check --write docs/cuda-programs.md` does it all and writes this file; it takes the collection's folder by
+`--programs`. Sources, flags and arguments are in `programs.json` beside it, made inputs in `inputs.py`, judgements in `judged/`.
+
+A program is right when it ends with 0 and says so itself by comparing with a computation on the host, unless the table says
+how else.
+
+"""
+
+
+def summary(programs):
+    states = collections.Counter(program.state for program in programs)
+    return f"{len(programs) - states[declared.NOT_BUILT]} built, {states[declared.RIGHT]} right, all as declared"
+
+
+def document(programs):
+    programs = sorted(programs, key=lambda program: program.name)
+    return head(programs) + rows(programs) + judgements(programs)
+
+
+def head(programs):
+    checked = [program for program in programs if program.state != declared.NOT_BUILT]
+    reported = [program for program in checked if program.judgements]
+    kinds = collections.Counter(judgement.kind for program in reported for judgement in program.judgements)
+    return HEAD.format(count=len(programs), built=len(checked), right=sum(p.state == declared.RIGHT for p in programs),
+                       checked=len(checked), clean=len(checked) - len(reported), reported=len(reported),
+                       reports=", ".join(f"{count} × {kind}" for kind, count in kinds.most_common()) or "none")
+
+
+def rows(programs):
+    lines = ["| program | arguments | result | by what, or why not | reports |", "|---|---|---|---|---|"]
+    for program in programs:
+        kinds = collections.Counter(judgement.kind for judgement in program.judgements)
+        reports = ", ".join(f"{count} × {kind}" for kind, count in kinds.items())
+        if program.state != declared.NOT_BUILT:
+            reports = reports or "none"
+        if program.check_seconds:
+            reports += f" in {program.check_seconds} s"
+        lines.append(f"| {program.name} | {cell(program.arguments)} | {program.state} | {cell(why(program))} | {reports} |")
+    return "\n".join(lines) + "\n"
+
+
+def why(program):
+    compare = verdicts.of(program.name)
+    return program.reason or program.verdict or (f"computed again: {compare.__doc__.splitlines()[0]}" if compare else "")
+
+
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def judgements(programs):
+    lines = ["", "## What was reported", ""]
+    for program in programs:
+        if not program.judgements:
+            continue
+        lines += [f"**{program.name}**", ""]
+        for j in program.judgements:
+            where = f" in `{j.kernel}`" if j.kernel != "*" else ""
+            lines.append(f"- {j.kind}{where}, `{j.place}`: {j.reason}")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
