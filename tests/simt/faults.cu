@@ -37,6 +37,14 @@ __global__ void trap_in_independent_kernel() {
   if (threadIdx.x == 3) __trap();
 }
 
+/// Block 0 switches threads all the time, until it is told that block 1 has failed.
+__global__ void trap_beside_barriers_kernel(int rounds_before) {
+  for (int round = 0; round < 1 << 16; ++round) {
+    __syncthreads();
+    if (blockIdx.x == 1 && round == rounds_before) __trap();
+  }
+}
+
 }  // namespace
 
 void divergent_barrier(stream_t stream) { launch<divergent_barrier_kernel>(stream, 1, 32, 0); }
@@ -50,6 +58,10 @@ void mask_without_caller(stream_t stream) {
 void barrier_against_shuffle(stream_t stream) { launch<barrier_against_shuffle_kernel>(stream, 1, 64, 0); }
 
 void trap_between_barriers(stream_t stream) { launch<trap_between_barriers_kernel>(stream, 2, 64, 0); }
+
+void trap_beside_barriers(stream_t stream, int rounds_before) {
+  launch<trap_beside_barriers_kernel>(stream, 2, 1024, 0, rounds_before);
+}
 
 void trap_in_independent(stream_t stream) {
   launch<trap_in_independent_kernel, independent>(stream, 2, 64, 0);

@@ -61,6 +61,23 @@ TEST(Faults, TrapEndsTheGridAndNotTheProcess) {
                {"trap_in_independent_kernel", "block (0, 0, 0)", "__trap()", "thread (3, 0, 0)"});
 }
 
+/// The signal that tells the other block comes at any moment, in the middle of a switch, too.
+TEST(Faults, ABlockThatSwitchesIsEndedByAnothersFailure) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "no signals tell blocks under ThreadSanitizer";
+#endif
+  const ScopedSettings settings(2);
+  for (int trial = 0; trial < 20; ++trial) {
+    std::string message = "no error";
+    try {
+      trap_beside_barriers(nullptr, 60 + 21 * trial);
+    } catch (const SimtError& error) {
+      message = error.what();
+    }
+    expect_parts(message, {"trap_beside_barriers_kernel", "block (1, 0, 0)", "__trap()"});
+  }
+}
+
 TEST(Faults, EveryScheduleAndWorkerCountFindsThem) {
   for (unsigned worker_count : {1u, 3u})
     for (const auto order : {ScheduleOrder::forward, ScheduleOrder::reverse, ScheduleOrder::random}) {

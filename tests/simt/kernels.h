@@ -71,6 +71,7 @@ void mask_without_caller(stream_t stream);
 void barrier_against_shuffle(stream_t stream);
 void trap_between_barriers(stream_t stream);
 void trap_in_independent(stream_t stream);
+void trap_beside_barriers(stream_t stream, int rounds_before);
 
 // crashes.cu; `plain`: as an independent launch
 void store_to_null(stream_t stream);

@@ -712,8 +712,12 @@ void BlockExecutor::tick(const Interrupted& where) {
   const uint64_t spent = std::min<uint64_t>(where.nanoseconds - last_tick_, 20'000'000);
   last_tick_ = where.nanoseconds;
   const BlockHost::Verdict verdict = host_->spend(spent);
-  if (state_ == State::busy || uninterrupted != 0 || !text_.contains(where.instruction)) return;
-  if (!on_fiber(where.stack)) return;  // it is about to leave that stack
+  const bool may_act = state_ != State::busy && uninterrupted == 0 && text_.contains(where.instruction) &&
+                       on_fiber(where.stack);  // else it is about to leave that stack
+  if (!may_act) {
+    if (verdict != BlockHost::Verdict::go_on) spin_watch_.hurry();
+    return;
+  }
   if (verdict == BlockHost::Verdict::abandon) abandon();
   if (verdict == BlockHost::Verdict::too_long) end_by_limit();
 #if !defined(TREADLE_SIMT_CHECK)  // which sees what threads wait for
@@ -748,7 +752,9 @@ void BlockExecutor::end_by_limit() {
   {
     const std::string message = fmt::format("deadlock: no block has ended for too long: thread {} runs; {}",
                                             running_thread_name(), waiting_threads());
-    hooks::mistake({"deadlock", message.c_str(), Site(), current_->thread});
+    hooks::Mistake mistake{"deadlock", message.c_str(), Site(), current_->thread};
+    mistake.last_wait = current_->site;
+    hooks::mistake(mistake);
     set_failure(message);
   }
   abandon();
@@ -860,9 +866,14 @@ std::string BlockExecutor::waiting_threads() const {
     else
       by_place["poll " + place(fiber->site)].push_back(fiber->thread);
   };
+  const auto add_ready = [&](const Fiber* fiber) {
+    if (quiet_threads != 0) return add_poller(fiber);
+    by_place[fiber->site.line() == 0 ? "no place that waits" : place(fiber->site) + ", which they may leave"]
+        .push_back(fiber->thread);
+  };
   if (quiet_threads != 0) add_poller(current_);
-  for (const Fiber* fiber = ready_.first(); fiber != nullptr; fiber = fiber->next) add_poller(fiber);
-  ready_by_chance_.for_each(add_poller);
+  for (const Fiber* fiber = ready_.first(); fiber != nullptr; fiber = fiber->next) add_ready(fiber);
+  ready_by_chance_.for_each(add_ready);
   for (const Fiber* fiber = at_barrier_.first(); fiber != nullptr; fiber = fiber->next)
     by_place["block barrier " + place(fiber->site)].push_back(fiber->thread);
   for (const Warp& warp : warps_)

@@ -31,6 +31,7 @@ struct Mistake {
   const void* instruction = nullptr;  ///< that faulted
   const char* file = nullptr;         ///< of an assertion
   unsigned line = 0;
+  Site last_wait = {};  ///< of a thread that was running: where it has waited last
 };
 
 #if defined(TREADLE_SIMT_CHECK)
