@@ -14,7 +14,7 @@ struct Process {
   std::string output = {}, messages = {};
   /// Added to our environment.
   std::vector<std::pair<std::string, std::string>> environment = {};
-  double seconds = 0;         ///< it is killed after so long; 0: never
+  double seconds = 0;         ///< it is killed after so long, waiting for a processor aside; 0: never
   std::stop_token stop = {};  ///< it is asked to end (SIGTERM) when this is requested
 };
 

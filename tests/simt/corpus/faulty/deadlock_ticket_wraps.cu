@@ -8,8 +8,8 @@ __device__ unsigned next_ticket = 0;
 __global__ void work_queue(const int* x, int* y, unsigned n) {
   for (;;) {
     const unsigned ticket = atomicInc(&next_ticket, n - 1);  // report: deadlock
-    if (ticket >= n) break;                                  // also: deadlock
-    atomicExch(&y[ticket], 2 * x[ticket]);                   // also: deadlock
+    if (ticket >= n) break;                                  // report: deadlock
+    atomicExch(&y[ticket], 2 * x[ticket]);                   // report: deadlock
   }
 }
 

@@ -66,6 +66,55 @@ void Block::check_lanes(const Cell& cell, const Record& now, uintptr_t address, 
   }
 }
 
+namespace {
+
+/// Those of device memory, which blocks share, of one launch.
+struct DeviceEarlierAtomics {
+  std::atomic<uint32_t> launch{0};
+  EarlierAtomics atomics;
+};
+
+DeviceEarlierAtomics& device_earlier_atomics() {
+  static auto* atomics = new DeviceEarlierAtomics;
+  return *atomics;
+}
+
+}  // namespace
+
+EarlierAtomics& Block::earlier_atomics_of(uintptr_t address) {
+  if (!in_region(address) && !program_variables.holds(address)) return earlier_atomics_;
+  DeviceEarlierAtomics& device = device_earlier_atomics();
+  if (device.launch.exchange(launch_epoch()) != launch_epoch()) device.atomics.clear();
+  return device.atomics;
+}
+
+/// Another atomic write takes the place of the last one, and nothing orders them. One of another block is
+/// kept rather than one of this block: a barrier may still order that.
+[[gnu::noinline]] void Block::keep_earlier_atomic(const Cell& cell, uintptr_t address) {
+  const checked::Uninterrupted uninterrupted;
+  EarlierAtomics& atomics = earlier_atomics_of(address);
+  if (owner_of(cell.write.epoch).first_epoch == first_epoch_) {
+    const Record kept = atomics.find(cell);
+    if (kept.epoch != 0 && !ordered(kept)) return;
+  }
+  atomics.keep(cell, cell.write);
+}
+
+[[gnu::noinline]] void Block::check_earlier_atomic(const Cell& cell, const Record& now, bool writes,
+                                                   uint32_t safe_epoch, uintptr_t address, unsigned bytes) {
+  const checked::Uninterrupted uninterrupted;
+  const Record earlier = earlier_atomics_of(address).find(cell);
+  if (earlier.epoch < safe_epoch || earlier.epoch == 0 || (earlier.mask & now.mask) == 0) return;
+  if (!ordered(earlier) && conflict(earlier, now, writes))
+    report_race(earlier, true, now, writes, address, bytes);
+}
+
+[[gnu::noinline]] void Block::check_copies(const Record& now, uintptr_t address, unsigned bytes) {
+  for (const CopySource& source : sources_)
+    if (address < source.begin + source.bytes && source.begin < address + bytes)
+      return report_race(source.read, false, now, true, address, bytes);
+}
+
 /// Blocks that run at once share what is known of device memory; a lock serves many words.
 std::atomic<bool> blocks_run_at_once = false;
 
@@ -112,9 +161,16 @@ inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_
   const bool in_flight = write.kind == AccessKind::in_flight && write.epoch >= first_epoch_;
   if ((write.epoch >= safe_epoch || in_flight) && (write.mask & mask) != 0) [[unlikely]] {
     const bool by_me = write.epoch == epoch_ && write.thread == thread_;
-    if (in_flight || (!by_me && !ordered(write)))
-      if (const Record now = record(kind, pc, mask); conflict(write, now, kWrite))
-        report_race(write, true, now, kWrite, address, bytes);
+    const bool unordered = !by_me && !ordered(write);
+    const Record now = record(kind, pc, mask);
+    if ((in_flight || unordered) && conflict(write, now, kWrite)) {
+      report_race(write, true, now, kWrite, address, bytes);
+    } else if (write.kind >= AccessKind::is_volatile) {
+      if (kind == AccessKind::plain)
+        check_earlier_atomic(cell, now, kWrite, safe_epoch, address, bytes);
+      else if (kWrite && unordered)
+        keep_earlier_atomic(cell, address);
+    }
   }
   if constexpr (!kWrite) {
     Record& read = cell.read;
@@ -204,6 +260,8 @@ template <bool kWrite, unsigned kBytes>
 inline bool Block::access_quickly(uintptr_t address, uintptr_t pc) {
   constexpr uint8_t kMask = kBytes >= kWordBytes ? 0x0F : (1u << kBytes) - 1;
   if (address % kBytes != 0 || pending_.has_value()) return false;
+  if (kWrite && !sources_.empty()) [[unlikely]]
+    return false;
   const unsigned shift = kBytes >= kWordBytes ? 0 : address % kWordBytes;
   const auto mask = static_cast<uint8_t>(kMask << shift),
              needed = static_cast<uint8_t>(kWrite ? mask << 4 : mask << 4 | mask);
@@ -245,6 +303,7 @@ template <bool kWrite>
 [[gnu::noinline]] void Block::access(uintptr_t address, unsigned bytes, AccessKind kind, uintptr_t pc) {
   const checked::Uninterrupted uninterrupted;
   settle();
+  if (kWrite && !sources_.empty()) check_copies(record(kind, place_in_program(pc), 0x0F), address, bytes);
   if (address - dynamic_.begin < dynamic_.bytes)
     return access_shared<kWrite>(dynamic_, address, bytes, kind, pc);
   if (address - static_.begin < static_.bytes) {
@@ -291,7 +350,7 @@ void with_volatile(void* pointer, unsigned bytes, void* pc) {
   if constexpr (kWrite) {
     block->exchange_signal(address, AccessKind::is_volatile, false, true, false);
   } else {
-    block->running().polls_at = place_in_program(reinterpret_cast<uintptr_t>(pc));
+    block->running().asks_at = place_in_program(reinterpret_cast<uintptr_t>(pc));
     if (++block->running().polls > kPollsAlone) checked::poll(pointer, bytes);
     block->exchange_signal(address, AccessKind::is_volatile, true, false, false);
   }

@@ -59,6 +59,8 @@ void Block::begin(uint64_t number, unsigned threads, void* dynamic_shared, size_
   learnt_ = published_ = nullptr;
   fenced_ = learnt_by_threads_ = false;
   signals_.clear();
+  earlier_atomics_.clear();
+  sources_.clear();
 
   for (size_t word = static_.used_begin; word < static_.used_end; ++word) static_.state[word] &= 0xF0;
   static_.used_begin = SIZE_MAX;
@@ -246,8 +248,11 @@ SharedShadow* Block::shadow_of(uintptr_t address) {
   return nullptr;
 }
 
-void Block::begin_copy(uintptr_t shared, unsigned bytes, uintptr_t pc) {
+void Block::begin_copy(uintptr_t shared, unsigned bytes, uintptr_t from, unsigned read, uintptr_t pc) {
+  if (read > 0) access<false>(from, read, AccessKind::plain, pc);
   access<true>(shared, bytes, AccessKind::plain, pc);
+  if (read > 0)
+    sources_.push_back({from, shared, read, record(AccessKind::in_flight, place_in_program(pc), 0x0F)});
   const SharedShadow* shadow = shadow_of(shared);
   if (shadow == nullptr) return;
   for (unsigned i = 0; i < bytes; i += kWordBytes)
@@ -256,6 +261,9 @@ void Block::begin_copy(uintptr_t shared, unsigned bytes, uintptr_t pc) {
 
 /// What the running thread has copied itself has arrived; the others know of it behind a barrier.
 void Block::end_copy(uintptr_t shared, unsigned bytes) {
+  const auto source =
+      std::find_if(sources_.begin(), sources_.end(), [&](const CopySource& s) { return s.shared == shared; });
+  if (source != sources_.end()) sources_.erase(source);
   const SharedShadow* shadow = shadow_of(shared);
   if (shadow == nullptr) return;
   for (unsigned byte = 0; byte < bytes; byte += kWordBytes) {

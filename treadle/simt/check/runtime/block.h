@@ -12,6 +12,7 @@
 
 #include "treadle/simt/check/runtime/cells.h"
 #include "treadle/simt/check/runtime/device_memory.h"
+#include "treadle/simt/check/runtime/earlier_atomics.h"
 #include "treadle/simt/check/runtime/early_reads.h"
 #include "treadle/simt/check/runtime/findings.h"
 #include "treadle/simt/check/runtime/knowledge.h"
@@ -25,7 +26,7 @@ using checked::hooks::Scope;
 struct ThreadState {
   uint32_t fences = 0;
   uint32_t polls = 0;
-  uint32_t polls_at = 0;                  ///< where it reads a volatile variable again and again
+  uint32_t asks_at = 0;                   ///< where it last read a volatile variable, or used an atomic
   SharedKnowledge learnt;                 ///< by atomics and volatile reads since the last barrier
   SharedKnowledge for_block, for_device;  ///< what its last fence published, and its last one of device
                                           ///< scope; and those of others that it has met since
@@ -41,6 +42,13 @@ struct Signal {
   SharedKnowledge to_device;
   SharedKnowledge to_block;  ///< for threads of `block` only
   uint32_t block = 0;
+};
+
+/// What a copy in the background reads, until it has arrived.
+struct CopySource {
+  uintptr_t begin, shared;
+  unsigned bytes;
+  Record read;
 };
 
 /// A race whose write is not done yet: it is one only if the write changes what is there.
@@ -81,8 +89,9 @@ class Block {
   template <bool kWrite, unsigned kBytes>
   bool access_quickly(uintptr_t address, uintptr_t pc);
 
-  /// Bytes that will arrive later: until then they are nobody's to read or write.
-  void begin_copy(uintptr_t shared, unsigned bytes, uintptr_t pc);
+  /// Bytes that will arrive later: until then they are nobody's to read or write, and the `read` bytes they
+  /// come from are nobody's to write.
+  void begin_copy(uintptr_t shared, unsigned bytes, uintptr_t from, unsigned read, uintptr_t pc);
   void end_copy(uintptr_t shared, unsigned bytes);
 
   unsigned thread() const { return thread_; }
@@ -136,6 +145,11 @@ class Block {
   bool same_warp(const Record& a) const { return a.thread / 32u == warp_; }
   bool conflict(const Record& before, const Record& now, bool both_write) const;
   void check_lanes(const Cell& cell, const Record& now, uintptr_t address, unsigned bytes);
+  EarlierAtomics& earlier_atomics_of(uintptr_t address);
+  void keep_earlier_atomic(const Cell& cell, uintptr_t address);
+  void check_earlier_atomic(const Cell& cell, const Record& now, bool writes, uint32_t safe_epoch,
+                            uintptr_t address, unsigned bytes);
+  void check_copies(const Record& now, uintptr_t address, unsigned bytes);
 
   bool is_uninitialised(uintptr_t address, unsigned bytes) const;
   SharedShadow* shadow_of(uintptr_t address);
@@ -157,6 +171,8 @@ class Block {
   bool in_atomic_ = false, fence_announced_ = false;
   std::unordered_map<uintptr_t, Signal> signals_;  ///< of shared memory
   SharedShadow static_, dynamic_;
+  EarlierAtomics earlier_atomics_;   ///< of shared memory
+  std::vector<CopySource> sources_;  ///< of copies in the background
   std::optional<PendingRace> pending_;
   EarlyReads early_reads_;
   uintptr_t built_ins_offset_ = 0, arguments_begin_ = 0;

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 namespace treadle::checker {
 namespace {
@@ -22,6 +23,7 @@ struct Findings::State {
   std::map<Key, uint64_t> counts;
   std::vector<std::pair<Key, simt::Report>> reports;
   simt::RunReport run;
+  std::set<std::string> kernels;
   bool news = false, failed = false;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
@@ -56,7 +58,13 @@ void Findings::begin_launch(Launch launch, const std::string& schedule, uint64_t
   launch.number = ++state_.run.launches;
   state_.run.schedule = schedule;
   state_.run.seed = seed;
+  state_.kernels.insert(launch.kernel);
   the_launch() = std::move(launch);
+}
+
+std::set<std::string> Findings::take_kernels() {
+  const std::lock_guard lock(state_.mutex);
+  return std::exchange(state_.kernels, {});
 }
 
 void Findings::note_failure() {

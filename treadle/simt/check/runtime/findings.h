@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "treadle/simt/check/report.h"
@@ -32,6 +33,9 @@ class Findings {
   void forget(const char* kind, uint64_t place, uint64_t other);
 
   void begin_launch(Launch launch, const std::string& schedule, uint64_t seed);
+
+  /// The names of kernels that were launched since the last call.
+  std::set<std::string> take_kernels();
 
   /// A grid ended with an error, as did all calls after it.
   void note_failure();

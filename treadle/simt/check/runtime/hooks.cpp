@@ -144,11 +144,9 @@ void fence(Scope scope, Site) {
 
 void copy_begun(void* shared, size_t bytes, const void* global, size_t read, Site site) {
   if (running_block == nullptr) return;
-  const uintptr_t place = checker::address_of(site);
-  const auto from = reinterpret_cast<uintptr_t>(global);
-  if (read > 0)
-    running_block->access<false>(from, static_cast<unsigned>(read), checker::AccessKind::plain, place);
-  running_block->begin_copy(reinterpret_cast<uintptr_t>(shared), static_cast<unsigned>(bytes), place);
+  running_block->begin_copy(reinterpret_cast<uintptr_t>(shared), static_cast<unsigned>(bytes),
+                            reinterpret_cast<uintptr_t>(global), static_cast<unsigned>(read),
+                            checker::address_of(site));
 }
 
 void copy_arrived(void* shared, size_t bytes) {
@@ -163,6 +161,7 @@ AtomicAccess::AtomicAccess(const void* pointer, size_t bytes, Scope scope, Site 
   const auto kind = scope == Scope::block    ? checker::AccessKind::atomic_block
                     : scope == Scope::device ? checker::AccessKind::atomic_device
                                              : checker::AccessKind::atomic_system;
+  block->running().asks_at = checker::place_in_program(checker::address_of(site));
   block->exchange_signal(address, kind, true, true, true);
   block->access_atomically(address, static_cast<unsigned>(bytes), kind, checker::address_of(site));
   block->set_in_atomic(true);
