@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -51,14 +52,17 @@ struct ProgramRun {
   }
 
   simt::driver::Process process(const std::string& program, bool seed_given, std::stop_token stop) const {
-    // The program itself ends in time with a report; it is killed where it does not.
-    constexpr double kToReport = 10;
+    // The program itself ends in time with a report; where it goes on, a checked one writes what it has found
+    // by then, and it is killed.
+    const double to_report = std::min(10.0, 10 * limit);
     simt::driver::Process process{
-        .words = {program}, .seconds = no_limit ? 0 : limit + kToReport, .stop = std::move(stop)};
+        .words = {program}, .seconds = no_limit ? 0 : limit + to_report, .stop = std::move(stop)};
     process.words.insert(process.words.end(), arguments.begin(), arguments.end());
     process.environment.emplace_back("TREADLE_SIMT_SCHEDULE", schedule_text(seed_given));
     process.environment.emplace_back("TREADLE_SIMT_LIMIT",
                                      no_limit ? "0" : fmt::format("{:.0f}", std::ceil(limit)));
+    if (!no_limit)
+      process.environment.emplace_back("TREADLE_SIMT_REPORT_AT", fmt::format("{:.0f}", limit * 1000));
     if (workers > 0) process.environment.emplace_back("TREADLE_SIMT_WORKERS", std::to_string(workers));
     return process;
   }

@@ -249,6 +249,14 @@ class Checking(Simt):
         result = self.simt("check", "faulty.cu", "--suppress", self.file("known", "race reverse faulty.cu:4\n"))
         self.assertEqual((result.returncode, result.stderr), (2, "treadle: known:1: a suppression needs a reason, behind #\n"))
 
+    def test_what_was_found_before_its_time_was_up(self):
+        text = FAULTY.replace("reverse<<<1, 64>>>", "reverse<<<1000000000, 64>>>")
+        self.assertNotEqual(text, FAULTY)
+        result = self.check(self.file("long.cu", text), "--limit", 0.1)
+        self.assertEqual(result.returncode, 4, result.stdout)
+        for part in ("race: ", "1 report: 1 race in 1 launch(es)", "the program was ended because its time (--limit) was up"):
+            self.assertIn(part, result.stdout)
+
     def test_a_checked_program_that_was_built_before(self):
         self.assertEqual(self.simt("build", self.file("faulty.cu", FAULTY), "--checked", "-o", "faulty").returncode, 0)
         self.assertEqual(self.check("faulty").returncode, 4)

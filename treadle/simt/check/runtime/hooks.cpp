@@ -2,10 +2,13 @@
 #include "treadle/simt/hooks.h"
 
 #include <bit>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "treadle/core/error.h"
 #include "treadle/simt/block_executor.h"
@@ -25,8 +28,10 @@ std::string report_file() {
 }
 
 void write_reports() {
+  static std::mutex mutex;  // the watch below may write, too
   const std::string name = report_file();
   if (name.empty()) return;
+  const std::lock_guard lock(mutex);
   std::ofstream(name, std::ios::trunc) << simt::to_json(Findings::all().so_far()) << "\n";
 }
 
@@ -36,6 +41,18 @@ void end_program() {
   write_reports();
 }
 
+/// A program that will be killed leaves what was found until then: its driver says in TREADLE_SIMT_REPORT_AT
+/// after how many milliseconds that is written.
+void watch_time() {
+  const char* text = std::getenv("TREADLE_SIMT_REPORT_AT");
+  const std::chrono::milliseconds time(text == nullptr ? 0 : std::strtol(text, nullptr, 10));
+  if (report_file().empty() || time.count() <= 0) return;
+  std::thread([time] {
+    std::this_thread::sleep_for(time);
+    write_reports();
+  }).detach();
+}
+
 /// Before the program's own static objects, which may ask for device memory.
 __attribute__((constructor(101))) void start_program() {
   SharedVariables::of_program();
@@ -43,6 +60,7 @@ __attribute__((constructor(101))) void start_program() {
   prepare_blocks();
   watch_device_memory();
   std::atexit(end_program);
+  watch_time();
 }
 
 Block& block_of_this_thread() {
