@@ -1,12 +1,14 @@
 // Prints what the checker has found in the kernels, and counts it as failures of the contract.
 #include <fmt/core.h>
 
+#include <cstdlib>
+#include <set>
+
+#include "tests/contract/contract.h"
 #include "treadle/simt/check/runtime/findings.h"
 #include "treadle/simt/check/symbolizer.h"
 
 namespace treadle::contract {
-
-extern int (*failures_seen_elsewhere)();
 
 namespace {
 
@@ -28,7 +30,20 @@ int print_reports() {
   return static_cast<int>(run.reports.size());
 }
 
-[[maybe_unused]] const bool asked = (failures_seen_elsewhere = print_reports, true);
+/// With TREADLE_SHOW_KERNELS set: what each variant has launched, for tests/checked/mutate.
+void print_kernels(const Op& op, const Variant& variant) {
+  static std::set<std::string> printed;
+  for (const std::string& kernel : checker::Findings::all().take_kernels()) {
+    const std::string line = fmt::format("KERNEL {} {} {}", op.name, variant.name, kernel);
+    if (printed.insert(line).second) fmt::print("{}\n", line);
+  }
+}
+
+[[maybe_unused]] const bool asked = [] {
+  failures_seen_elsewhere = print_reports;
+  if (std::getenv("TREADLE_SHOW_KERNELS") != nullptr) variant_has_run = print_kernels;
+  return true;
+}();
 
 }  // namespace
 }  // namespace treadle::contract

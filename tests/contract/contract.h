@@ -1,6 +1,7 @@
 /// The op contract: what every variant of every op must keep, and the tally of what was checked.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,11 +13,21 @@
 
 namespace treadle::contract {
 
+// For who looks on (tests/checked): what else has failed, asked once at the end; and each run of a variant.
+extern int (*failures_seen_elsewhere)();
+extern void (*variant_has_run)(const Op& op, const Variant& variant);
+
 /// Counts checks and keeps the messages of those that failed.
 class Tally {
  public:
   /// `once`: calls are not repeated to compare their results. `forward_only`: nothing else is checked.
-  explicit Tally(bool once = false, bool forward_only = false) : once_(once), forward_only_(forward_only) {}
+  /// `variants`: the names of those that run; none: all.
+  explicit Tally(bool once = false, bool forward_only = false, std::vector<std::string> variants = {})
+      : once_(once), forward_only_(forward_only), wanted_variants_(std::move(variants)) {}
+  bool wants(const Variant& variant) const {
+    const auto& names = wanted_variants_;
+    return names.empty() || std::find(names.begin(), names.end(), variant.name) != names.end();
+  }
   bool once() const { return once_; }
   bool forward_only() const { return forward_only_; }
   void passed(const std::string& kind, Device device) { ++counts_[{kind, to_string(device)}]; }
@@ -31,6 +42,7 @@ class Tally {
 
  private:
   bool once_, forward_only_;
+  std::vector<std::string> wanted_variants_;
   std::map<std::pair<std::string, std::string>, int64_t> counts_;
   std::map<std::string, int> variants_;
   int failures_ = 0;

@@ -332,6 +332,7 @@ void check_variant(const Trial& trial, const Variant& variant, Device device, Ta
     if (!message.empty()) return tally.failed(where + ": " + message);
     tally.passed("forward", device);
     tally.count_variant(fmt::format("{} {} {}", trial.op.name, name_of(device.kind), variant.name));
+    if (variant_has_run != nullptr) variant_has_run(trial.op, variant);
   } catch (const std::exception& error) {
     tally.failed(where + " threw: " + error.what());
   }
@@ -385,7 +386,8 @@ void check_forward(const Trial& trial, Device device, Tally& tally) {
   const auto variants = variants_for(trial, device);
   if (variants.empty())
     return tally.failed(fmt::format("{}: no variant on {}", trial.name(), to_string(device)));
-  for (const Variant* variant : variants) check_variant(trial, *variant, device, tally);
+  for (const Variant* variant : variants)
+    if (tally.wants(*variant)) check_variant(trial, *variant, device, tally);
 }
 
 }  // namespace treadle::contract

@@ -1,15 +1,18 @@
 /// Runs the op contract over every op × variant × device × dtype × case and prints what was checked.
 ///
-///     treadle_contract_test [--op NAME]… [--device cpu|simt|cuda]… [--once] [--forward] [--list]
+///     treadle_contract_test [--op NAME]… [--variant NAME]… [--device cpu|simt|cuda]… [--once] [--forward]
+///                           [--part K/N] [--list]
 ///
 /// With --once each call runs as often as it takes to reach its code, which is what sanitizers look at: no
 /// second run that must give the same bits, two numbers of threads instead of six. With --forward only the
-/// calls themselves run, which reaches every kernel: gradients are ops, too.
+/// calls themselves run, which reaches every kernel: gradients are ops, too. With --part each N-th op is
+/// checked, from the K-th: N processes share the work.
 /// Exit code 0 when all checks passed, 1 when one failed, 2 for wrong usage.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 
 #include "tests/contract/contract.h"
@@ -20,6 +23,7 @@
 namespace treadle::contract {
 
 int (*failures_seen_elsewhere)() = nullptr;
+void (*variant_has_run)(const Op& op, const Variant& variant) = nullptr;
 
 void Tally::failed(const std::string& message) {
   constexpr int kShown = 100;
@@ -41,9 +45,17 @@ void Tally::print() const {
 namespace {
 
 struct Arguments {
-  std::vector<std::string> ops, devices;
+  std::vector<std::string> ops, variants, devices;
   bool list = false, once = false, forward = false;
+  int part = 1, parts = 1;
 };
+
+/// "K/N", with K from 1 to N
+bool parse_part(const char* text, Arguments& arguments) {
+  int length = 0;
+  return std::sscanf(text, "%d/%d%n", &arguments.part, &arguments.parts, &length) == 2 && text[length] == 0 &&
+         arguments.part >= 1 && arguments.part <= arguments.parts;
+}
 
 bool parse(int count, char** words, Arguments& arguments) {
   for (int i = 1; i < count; ++i) {
@@ -56,9 +68,11 @@ bool parse(int count, char** words, Arguments& arguments) {
       arguments.forward = true;
     else if (!std::strcmp(words[i], "--op") && has_value)
       arguments.ops.push_back(words[++i]);
+    else if (!std::strcmp(words[i], "--variant") && has_value)
+      arguments.variants.push_back(words[++i]);
     else if (!std::strcmp(words[i], "--device") && has_value)
       arguments.devices.push_back(words[++i]);
-    else
+    else if (std::strcmp(words[i], "--part") || !has_value || !parse_part(words[++i], arguments))
       return false;
   }
   return true;
@@ -159,6 +173,7 @@ void check_op(const Op& op, const std::vector<Device>& devices, Tally& tally) {
 void check_all_variants_ran(const Op& op, const std::vector<Device>& devices, Tally& tally,
                             std::vector<std::string>& skipped) {
   for (const Variant& variant : op.variants) {
+    if (!tally.wants(variant)) continue;
     bool present =
         std::any_of(devices.begin(), devices.end(), [&](Device d) { return d.kind == variant.device; });
     std::string key = fmt::format("{} {} {}", op.name, name_of(variant.device), variant.name);
@@ -175,10 +190,10 @@ int run(const Arguments& arguments) {
   auto start = std::chrono::steady_clock::now();
   std::vector<std::string> skipped;
   auto devices = present_devices(arguments, skipped);
-  Tally tally(arguments.once, arguments.forward);
-  int ops = 0;
+  Tally tally(arguments.once, arguments.forward, arguments.variants);
+  int ops = 0, wanted_ops = 0;
   for (const Op* op : registry().ops()) {
-    if (!wanted(arguments.ops, op->name)) continue;
+    if (!wanted(arguments.ops, op->name) || wanted_ops++ % arguments.parts != arguments.part - 1) continue;
     ++ops;
     if (arguments.list) {
       fmt::print("{}\n", op->name);
@@ -207,8 +222,11 @@ int run(const Arguments& arguments) {
 int main(int count, char** words) {
   treadle::contract::Arguments arguments;
   if (!treadle::contract::parse(count, words, arguments)) {
-    fmt::print(stderr, "usage: {} [--op NAME]... [--device cpu|simt|cuda]... [--once] [--forward] [--list]\n",
-               words[0]);
+    fmt::print(
+        stderr,
+        "usage: {} [--op NAME]... [--variant NAME]... [--device cpu|simt|cuda]... [--once] [--forward] "
+        "[--part K/N] [--list]\n",
+        words[0]);
     return 2;
   }
   return treadle::contract::run(arguments);
