@@ -342,8 +342,10 @@ void register_gradients(Registry& registry) {
 }
 
 std::vector<BenchCase> bench_cases(DeviceKind device) {
-  if (device == DeviceKind::simt) return {};
   const Attributes plain = Attributes::of(Conv2dOptions{});
+  if (device == DeviceKind::simt)
+    return {{"N=2 16→16 3×3 on 16²", {{2, 16, 16, 16}, {16, 16, 3, 3}, {16}}, plain, true},
+            {"N=2 8→8 5×5 on 16²", {{2, 8, 16, 16}, {8, 8, 5, 5}, {8}}, plain, true}};
   return {{"N=32 1→64 3×3 on 28²", {{32, 1, 28, 28}, {64, 1, 3, 3}, {64}}, plain, true},
           {"N=32 64→128 3×3 on 13²", {{32, 64, 13, 13}, {128, 64, 3, 3}, {128}}, plain, true}};
 }

@@ -110,7 +110,8 @@ std::vector<RefusedCall> refused_calls() {
 ErrorModel error(Specs inputs, const Attributes&) { return error_of_rows(inputs[0].shape[-1]); }
 
 std::vector<BenchCase> bench_cases(DeviceKind device) {
-  if (device == DeviceKind::simt) return {};
+  if (device == DeviceKind::simt)
+    return {{"64×512", {{64, 512}, {512}, {512}}, Attributes::of(LayerNormOptions{})}};
   return {{"4096×768", {{4096, 768}, {768}, {768}}, Attributes::of(LayerNormOptions{})}};
 }
 

@@ -142,7 +142,8 @@ Tensor as_floating(const std::string& op, const Tensor& x) {
 }
 
 std::vector<BenchCase> bench_cases(DeviceKind device, int operands, const Attributes& attributes) {
-  if (device == DeviceKind::simt) return {};
+  if (device == DeviceKind::simt)
+    return {{"64K", std::vector<Shape>(size_t(operands), {1 << 16}), attributes}};
   return {{"4M", std::vector<Shape>(size_t(operands), {1 << 22}), attributes}};
 }
 

@@ -191,6 +191,14 @@ double operations(const Call& call) {
   return elements(call.output()) * double(kernel.height * kernel.width);
 }
 
+std::vector<BenchCase> bench_cases(DeviceKind device) {
+  const int64_t images = device == DeviceKind::simt ? 2 : 128;
+  return {{fmt::format("N={} 32 channels of 28²", images),
+           {{images, 32, 28, 28}},
+           Attributes::of(MaxPool2dOptions{}),
+           true}};
+}
+
 }  // namespace
 
 namespace ops {
@@ -206,7 +214,8 @@ void register_max_pool2d(Registry& registry) {
                 .not_differentiable = {1},
                 .cases = cases,
                 .refused_calls = refused_calls,
-                .operations = operations});
+                .operations = operations,
+                .bench_cases = bench_cases});
   registry.add({.name = "max_pool2d_gradient",
                 .summary = "dx [N,C,H,W] of max_pool2d from dy and the positions [N,C,P,Q]",
                 .options = &schema_of<MaxPool2dGradientOptions>(),

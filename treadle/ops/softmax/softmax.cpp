@@ -170,7 +170,9 @@ std::vector<TestCase> gradient_cases() {
 }
 
 std::vector<BenchCase> bench_cases(DeviceKind device) {
-  if (device == DeviceKind::simt) return {};
+  if (device == DeviceKind::simt)
+    return {{"64×512", {{64, 512}}, Attributes::of(SoftmaxOptions{})},
+            {"8×2048", {{8, 2048}}, Attributes::of(SoftmaxOptions{})}};
   return {{"4096×1000", {{4096, 1000}}, Attributes::of(SoftmaxOptions{})}};
 }
 
