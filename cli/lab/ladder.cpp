@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "cli/bench/chosen_variant.h"
 #include "cli/bench/op_case.h"
@@ -40,19 +39,13 @@ std::vector<double> reference_of(const Op& op, const OpCase& entry) {
   return op.reference(inputs, entry.attributes)[0].values;
 }
 
-/// The call that most rungs take.
-OpCase best_case(const Op& op, DType dtype) {
-  std::vector<OpCase> cases = timed_cases(op, dtype, kSimt);
-  return *std::max_element(cases.begin(), cases.end(), [&](const OpCase& a, const OpCase& b) {
-    return rungs_for(op, a).size() < rungs_for(op, b).size();
-  });
-}
-
-std::vector<RungRun> climb_in(const Op& op, DType dtype) {
-  const OpCase entry = best_case(op, dtype);
-  std::vector<RungRun> runs;
-  const std::vector<double> expected = reference_of(op, entry);
+/// Those of one call that were not run yet.
+void add_runs(const Op& op, const OpCase& entry, DType dtype, std::vector<RungRun>& runs) {
+  std::vector<double> expected;
   for (const Variant* variant : rungs_for(op, entry)) {
+    const auto is_same = [&](const RungRun& run) { return run.variant == variant->name; };
+    if (std::any_of(runs.begin(), runs.end(), is_same)) continue;
+    if (expected.empty()) expected = reference_of(op, entry);
     const ChosenVariant chosen(op.name, variant->name);
     const std::vector<double> result = apply(op, entry.inputs, entry.attributes)[0].to_doubles();
     const auto work = [&] {
@@ -63,7 +56,6 @@ std::vector<RungRun> climb_in(const Op& op, DType dtype) {
     runs.push_back({variant->rung, variant->name, variant->idea, entry.label, std::string(name_of(dtype)),
                     *std::min_element(seconds.begin(), seconds.end()), largest_difference(result, expected)});
   }
-  return runs;
 }
 
 }  // namespace
@@ -71,12 +63,17 @@ std::vector<RungRun> climb_in(const Op& op, DType dtype) {
 std::vector<RungRun> climb(const std::string& name) {
   const Op& op = op_named(name);
   const NoGrad no_grad;
-  std::vector<RungRun> runs = climb_in(op, DType::f32);
-  std::set<std::string> seen;
-  for (const RungRun& run : runs) seen.insert(run.variant);
-  if (!op.dtypes.contains(DType::bf16)) return runs;
-  for (RungRun& run : climb_in(op, DType::bf16))
-    if (!seen.count(run.variant)) runs.push_back(std::move(run));
+  std::vector<RungRun> runs;
+  for (DType dtype : {DType::f32, DType::bf16}) {
+    if (!op.dtypes.contains(dtype)) continue;
+    std::vector<OpCase> cases = timed_cases(op, dtype, kSimt);
+    std::stable_sort(cases.begin(), cases.end(), [&](const OpCase& a, const OpCase& b) {
+      return rungs_for(op, a).size() > rungs_for(op, b).size();
+    });
+    for (const OpCase& entry : cases) add_runs(op, entry, dtype, runs);
+  }
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const RungRun& a, const RungRun& b) { return a.rung < b.rung; });
   return runs;
 }
 

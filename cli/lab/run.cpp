@@ -92,12 +92,12 @@ void print_program(const ProgramResult& result) {
 }
 
 void print_ladder(const std::string& op, const std::vector<RungRun>& rungs) {
-  std::vector<std::vector<std::string>> rows{{"rung", "variant", "dtype", "time", "largest error", "idea"}};
+  std::vector<std::vector<std::string>> rows{{"rung", "variant", "call", "time", "largest error", "idea"}};
   for (const RungRun& rung : rungs)
-    rows.push_back({std::to_string(rung.rung), rung.variant, rung.dtype,
+    rows.push_back({std::to_string(rung.rung), rung.variant, rung.dtype + " " + rung.label,
                     fmt::format("{:.3f} ms", 1e3 * rung.seconds), fmt::format("{:.1e}", rung.error),
                     rung.idea});
-  fmt::print("ladder of {}, {}\n{}\n", op, rungs.empty() ? "" : rungs[0].label, table(rows, {0, 3, 4}));
+  fmt::print("ladder of {}\n{}\n", op, table(rows, {0, 3, 4}));
 }
 
 Json json_of_program(const ProgramResult& result) {
