@@ -14,6 +14,8 @@ struct SimtBuild : ProgramBuild {
     ProgramBuild::describe(field);
     field("out", &O::program, "The program; without it the first source's name", {.on_command_line = "-o"});
     field("checked", &O::checked, "For `treadle simt check PROGRAM`: it reports its mistakes");
+    field("profiled", &O::profiled, "For `treadle simt profile PROGRAM`: it counts what its kernels do",
+          {.excludes = {"--checked"}});
     field("dependencies", &O::dependencies,
           "Write the headers that it depends on to a file, as make reads it");
   }

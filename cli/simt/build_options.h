@@ -9,6 +9,8 @@
 
 namespace treadle::cli {
 
+enum class BuildFor { run, check, profile };
+
 struct ProgramBuild : simt::driver::BuildOptions {
   static void describe(auto& field) {
     using O = ProgramBuild;
@@ -27,11 +29,12 @@ struct ProgramBuild : simt::driver::BuildOptions {
   }
 
   /// The path of the program: built in the folder, or the file itself where it is one.
-  std::string built(const simt::driver::TemporaryFolder& folder, bool for_check = false) const {
+  std::string built(const simt::driver::TemporaryFolder& folder, BuildFor purpose = BuildFor::run) const {
     if (sources.size() == 1 && simt::driver::is_program(sources[0]))
       return sources[0].find('/') == std::string::npos ? "./" + sources[0] : sources[0];
     simt::driver::BuildOptions options = *this;
-    options.checked = for_check;
+    options.checked = purpose == BuildFor::check;
+    options.profiled = purpose == BuildFor::profile;
     options.program = folder / "program";
     build(options);
     return options.program;

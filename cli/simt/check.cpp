@@ -97,7 +97,7 @@ int run(const SimtCheck& chosen, const IsGiven& is_given) {
       outcome.suppressions.push_back(std::move(suppression));
   const std::stop_token stop = stop_on_signals();
   const simt::driver::TemporaryFolder folder;
-  const std::string program = chosen.built(folder, true);
+  const std::string program = chosen.built(folder, BuildFor::check);
   outcome.run = run_checked(chosen.process(program, is_given("--seed"), stop));
   if (stop.stop_requested()) return kInterrupted;
   outcome.schedule = chosen.schedule_words(is_given("--seed"));

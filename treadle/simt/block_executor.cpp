@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "treadle/simt/assertion.h"
+#include "treadle/simt/give_way.h"
 #include "treadle/simt/hooks.h"
 
 namespace treadle::TREADLE_TARGET {
@@ -661,6 +662,12 @@ void BlockExecutor::let_others_run(Site site) {
   wait_quietly(true);
 }
 
+void BlockExecutor::give_way() {
+  if (plain_ || (started_ == threads_ && !any_ready())) return;
+  make_ready(current_);
+  park();
+}
+
 /// Others run. When none of them does but look in vain, other blocks run.
 void BlockExecutor::wait_quietly(bool asleep) {
   Fiber* self = current_;
@@ -1001,6 +1008,10 @@ unsigned gather_lanes(Site site) {
 
 void let_others_run(Site site) {
   ask([&](BlockExecutor& executor) { executor.let_others_run(site); });
+}
+
+void give_way() {
+  ask([](BlockExecutor& executor) { executor.give_way(); });
 }
 
 void poll(const void* address, uint64_t value, unsigned bytes, Site site) {

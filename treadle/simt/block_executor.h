@@ -54,6 +54,7 @@ class BlockExecutor {
   uint64_t meet_warp(unsigned mask, WarpCombine* combine, uint64_t value, unsigned operand, Site site);
   unsigned gather_lanes(Site site);
   void let_others_run(Site site);
+  void give_way();
   void poll(const void* address, uint64_t value, unsigned bytes, Site site);
   void end_quiet();
   bool start_next_thread();

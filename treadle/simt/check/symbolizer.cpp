@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <string_view>
 
@@ -14,32 +13,6 @@ namespace {
 
 /// Addresses that go through one command line.
 constexpr size_t kAddressesAtOnce = 2000;
-
-/// In quotes for a shell.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? "'\\''" : std::string(1, c);
-  return result + "'";
-}
-
-std::vector<std::string> output_lines(const std::string& command) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::vector<std::string> lines;
-  if (pipe == nullptr) return lines;
-  std::unique_ptr<char, decltype(&std::free)> line(nullptr, std::free);
-  char* text = nullptr;
-  size_t capacity = 0;
-  for (ssize_t size; (size = getline(&text, &capacity, pipe.get())) >= 0;)
-    lines.emplace_back(text, static_cast<size_t>(size) - (size > 0 && text[size - 1] == '\n'));
-  line.reset(text);
-  return lines;
-}
-
-/// Of the one who wrote the program: not of the headers that it includes.
-bool of_the_program(const std::string& file) {
-  return file.find("/treadle/simt/") == std::string::npos && !file.starts_with("/usr/include/") &&
-         !file.starts_with("/usr/lib/") && file != "??";
-}
 
 /// "file:12" or "file:12 (discriminator 3)".
 Place place_of(const std::string& function, const std::string& position) {
@@ -64,10 +37,45 @@ Place best_place(const std::vector<std::string>& lines, size_t begin, size_t end
   return best;
 }
 
+void fill_in(Place& place, const std::map<uint64_t, Place>& places) {
+  if (place.address == 0 || place.known()) return;
+  const auto found = places.find(place.address);
+  if (found == places.end() || !found->second.known()) return;
+  place.file = found->second.file;
+  place.line = found->second.line;
+  place.function = found->second.function;
+}
+
+}  // namespace
+
+bool of_the_program(const std::string& file) {
+  return file.find("/treadle/simt/") == std::string::npos && !file.starts_with("/usr/include/") &&
+         !file.starts_with("/usr/lib/") && file != "??";
+}
+
+std::string quoted_for_shell(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? "'\\''" : std::string(1, c);
+  return result + "'";
+}
+
+std::vector<std::string> output_lines(const std::string& command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::vector<std::string> lines;
+  if (pipe == nullptr) return lines;
+  std::unique_ptr<char, decltype(&std::free)> line(nullptr, std::free);
+  char* text = nullptr;
+  size_t capacity = 0;
+  for (ssize_t size; (size = getline(&text, &capacity, pipe.get())) >= 0;)
+    lines.emplace_back(text, static_cast<size_t>(size) - (size > 0 && text[size - 1] == '\n'));
+  line.reset(text);
+  return lines;
+}
+
 void find_places(std::map<uint64_t, Place>& places, const std::string& program) {
   auto next = places.begin();
   while (next != places.end()) {
-    std::string command = "addr2line -e " + quoted(program) + " -a -f -C -i";
+    std::string command = "addr2line -e " + quoted_for_shell(program) + " -a -f -C -i";
     auto end = next;
     for (size_t i = 0; i < kAddressesAtOnce && end != places.end(); ++i, ++end)
       command += fmt::format(" {:#x}", end->first);
@@ -82,17 +90,6 @@ void find_places(std::map<uint64_t, Place>& places, const std::string& program) 
     next = end;
   }
 }
-
-void fill_in(Place& place, const std::map<uint64_t, Place>& places) {
-  if (place.address == 0 || place.known()) return;
-  const auto found = places.find(place.address);
-  if (found == places.end() || !found->second.known()) return;
-  place.file = found->second.file;
-  place.line = found->second.line;
-  place.function = found->second.function;
-}
-
-}  // namespace
 
 void symbolize(std::vector<Report>& reports, const std::string& program) {
   std::map<uint64_t, Place> places;

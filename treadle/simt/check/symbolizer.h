@@ -1,7 +1,7 @@
 /// From addresses in a program to source lines.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +14,17 @@ namespace treadle::simt {
 /// access in a function of Treadle's device headers, or of the system's, that was inlined counts for the line
 /// that called it. Leaves them as they are where addr2line is missing or knows nothing.
 TREADLE_API void symbolize(std::vector<Report>& reports, const std::string& program);
+
+/// The same for places by their addresses.
+TREADLE_API void find_places(std::map<uint64_t, Place>& places, const std::string& program);
+
+/// Whether a file is of the one who wrote the program: not one of the headers that it includes.
+TREADLE_API bool of_the_program(const std::string& file);
+
+/// The lines that a command prints.
+TREADLE_API std::vector<std::string> output_lines(const std::string& command);
+/// A text in quotes for a shell.
+TREADLE_API std::string quoted_for_shell(const std::string& text);
 
 /// The name of a kernel or device function without its parameters: "scale<float>" of "scale<float>(float*)".
 TREADLE_API std::string without_parameters(const std::string& function);

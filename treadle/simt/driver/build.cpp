@@ -68,7 +68,10 @@ void link(const BuildOptions& options, const Home& home, const std::vector<std::
   add(options.program);
   for (const std::string& file : files) add(file);
   add(area);
-  add((home.libraries / (options.checked ? "libtreadle_simt_checked.a" : "libtreadle_simt.a")).string());
+  const char* library = options.checked    ? "libtreadle_simt_checked.a"
+                        : options.profiled ? "libtreadle_simt_profiled.a"
+                                           : "libtreadle_simt.a";
+  add((home.libraries / library).string());
   for (const std::string& library_folder : options.library_folders) add("-L" + library_folder);
   for (const std::string& library : options.libraries) add("-l" + library);
   require<BuildError>(run({.words = words}).code == 0,

@@ -14,10 +14,11 @@ struct BuildOptions {
   std::vector<std::string> definitions, include_folders, libraries,
       library_folders;       ///< as behind -D -I -l -L
   std::string standard;      ///< "c++20"; the executor's headers need C++20, so older ones are not kept to
-  std::string optimization;  ///< as behind -O; empty: 3, or 1 where checked
+  std::string optimization;  ///< as behind -O; empty: 3, or 1 where checked or profiled
   std::string compiler;      ///< empty: the environment's CXX, else g++
-  bool debug = false;        ///< with debug information; checked programs always have it
+  bool debug = false;        ///< with debug information; checked and profiled programs always have it
   bool checked = false;
+  bool profiled = false;     ///< or so, for counters
   std::string program;       ///< the file that is made
   std::string dependencies;  ///< a file for the headers that it depends on, as make reads it; empty: none
 };

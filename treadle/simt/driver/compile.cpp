@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "treadle/core/split.h"
+#include "treadle/simt/driver/block_order.h"
+#include "treadle/simt/driver/joined_accesses.h"
 #include "treadle/simt/driver/process.h"
 #include "treadle/simt/driver/red_zones.h"
 #include "treadle/simt/driver/refused_headers.h"
@@ -26,10 +28,13 @@ std::string standard_of(const BuildOptions& options) {
   return new_enough ? standard : "gnu++20";
 }
 
+/// Whether the executor tells what happens, and the compiler's calls do.
+bool has_hooks(const BuildOptions& options) { return options.checked || options.profiled; }
+
 /// What decides how the source is read.
 Words language_words(const BuildOptions& options) {
   Words words{"-std=" + standard_of(options), "-DTREADLE_SIMT_PROGRAM"};
-  if (options.checked) words.emplace_back("-DTREADLE_SIMT_CHECK");
+  if (has_hooks(options)) words.emplace_back("-DTREADLE_SIMT_CHECK");
   return words;
 }
 
@@ -49,11 +54,11 @@ Words code_words(const BuildOptions& options) {
   Words words{"-fno-pie",           "-fno-extern-tls-init", "-fno-math-errno",
               "-fno-trapping-math", "-Wno-narrowing",       "-pthread"};
   words.push_back("-O" + (!options.optimization.empty() ? options.optimization
-                          : options.checked             ? "1"
+                          : has_hooks(options)          ? "1"
                                                         : "3"));
-  if (options.checked) {
+  if (has_hooks(options)) {
     append(words, {"-g", "-gdwarf-4"});
-    append(words, split(TREADLE_CHECKED_OPTIONS, ' '));
+    append(words, split(options.checked ? TREADLE_CHECKED_OPTIONS : TREADLE_PROFILED_OPTIONS, ' '));
   } else if (options.debug) {
     words.emplace_back("-g");
   }
@@ -109,17 +114,18 @@ CompilationResult compile(const BuildOptions& options, const Home& home, const C
   const std::string text = read_file(preprocessed);
   refuse_included_libraries(text);
   const std::string translated = compilation.folder_stem + ".ii";
-  write_file(translated, translate(text, options.checked ? "checked" : "simt"));
+  write_file(translated, translate(text, has_hooks(options) ? "checked" : "simt"));
   Words compiling = language_words(options);
   append(compiling, code_words(options));
   const std::string assembly = compilation.folder_stem + ".s";
-  append(compiling, {options.checked ? "-S" : "-c", "-x", "c++-cpp-output", translated, "-o"});
-  compiling.push_back(options.checked ? assembly : compilation.object);
+  append(compiling, {has_hooks(options) ? "-S" : "-c", "-x", "c++-cpp-output", translated, "-o"});
+  compiling.push_back(has_hooks(options) ? assembly : compilation.object);
   CompilationResult second = run_with(compiling, "");
   second.messages = first.messages + second.messages;
-  if (second.failed || !options.checked) return second;
+  if (second.failed || !has_hooks(options)) return second;
 
-  write_file(assembly, with_red_zones(read_file(assembly)));
+  const std::string code = read_file(assembly);
+  write_file(assembly, options.checked ? with_red_zones(code) : with_block_order(with_joined_accesses(code)));
   const CompilationResult third = run_with({"-c", assembly, "-o", compilation.object}, "");
   return {second.messages + third.messages, third.failed};
 }

@@ -77,6 +77,8 @@ bool is_built_in(const std::string& symbol) {
 
 uintptr_t program_begin() { return program().load_address; }
 
+size_t program_bytes() { return program().end - program().load_address; }
+
 bool in_program(uintptr_t address) { return address >= program().begin && address < program().end; }
 
 bool is_code(uintptr_t address) { return address >= program().code_begin && address < program().code_end; }

@@ -42,6 +42,8 @@ class SharedVariables {
 
 /// The first byte of the running program.
 uintptr_t program_begin();
+/// How far its last byte lies behind.
+size_t program_bytes();
 /// Whether an address is one of its variables, constants or instructions.
 bool in_program(uintptr_t address);
 bool is_code(uintptr_t address);
