@@ -60,7 +60,24 @@ void add_counters(Json& json, const simt::LineCounters& counters) {
   if (counters.twice.operations() > 0) json.add("double", arithmetic(counters.twice));
 }
 
-Json kernel_json(const simt::KernelProfile& kernel) {
+Json bound_json(const ProfileView& view, const simt::KernelProfile& kernel) {
+  const simt::Bound bound = view.bound_of(kernel);
+  std::vector<Json> parts;
+  for (const simt::BoundOfPart& part : bound.parts)
+    parts.push_back(Json{{"part", part.part}, {"seconds", part.seconds}});
+  const simt::Occupancy& occupancy = bound.occupancy;
+  return {{"seconds", bound.seconds()},
+          {"bottleneck", bound.parts.empty() ? "" : bound.parts[0].part},
+          {"parts", parts},
+          {"intensity", bound.intensity},
+          {"balance", bound.balance},
+          {"occupancy", Json{{"blocks", occupancy.blocks},
+                             {"warps", occupancy.warps},
+                             {"most_warps", occupancy.most_warps},
+                             {"limit", occupancy.limit}}}};
+}
+
+Json kernel_json(const ProfileView& view, const simt::KernelProfile& kernel) {
   std::vector<Json> lines;
   for (const simt::Line& line : kernel.lines) {
     Json one{{"file", line.file}, {"line", line.line}};
@@ -70,6 +87,7 @@ Json kernel_json(const simt::KernelProfile& kernel) {
   const simt::KernelCounters& launches = kernel.launches;
   Json total{{"read_sectors", launches.read_sectors}, {"written_sectors", launches.written_sectors}};
   add_counters(total, kernel.total);
+  const unsigned registers = view.registers_of(kernel);
   return {{"kernel", launches.name},
           {"block", sides_of(launches.block)},
           {"grid", sides_of(launches.grid)},
@@ -78,17 +96,24 @@ Json kernel_json(const simt::KernelProfile& kernel) {
           {"warps", launches.warps},
           {"dynamic_shared_bytes", launches.dynamic_shared_bytes},
           {"static_shared_bytes", launches.static_shared_bytes},
+          {"registers", registers > 0 ? Json(registers) : Json()},
+          {"bound", bound_json(view, kernel)},
           {"total", total},
           {"lines", lines}};
 }
 
 }  // namespace
 
-Json json_of(const simt::driver::ProfiledRun& run, const std::string& program) {
+Json json_of(const ProfileView& view) {
   std::vector<Json> kernels;
-  for (const simt::KernelProfile& kernel : run.kernels) kernels.push_back(kernel_json(kernel));
-  return {{"program", program},       {"exit_code", run.end.code}, {"complete", run.complete},
-          {"launches", run.launches}, {"seconds", run.seconds},    {"kernels", kernels}};
+  for (const simt::KernelProfile& kernel : view.run.kernels) kernels.push_back(kernel_json(view, kernel));
+  return {{"program", view.program},
+          {"card", view.card.name},
+          {"exit_code", view.run.end.code},
+          {"complete", view.run.complete},
+          {"launches", view.run.launches},
+          {"seconds", view.run.seconds},
+          {"kernels", kernels}};
 }
 
 }  // namespace treadle::cli

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "cli/json.h"
-#include "treadle/simt/driver/profile.h"
+#include "cli/simt/profile_view.h"
 
 namespace treadle::cli {
 
-Json json_of(const simt::driver::ProfiledRun& run, const std::string& program);
+Json json_of(const ProfileView& view);
 
 }  // namespace treadle::cli

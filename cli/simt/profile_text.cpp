@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <fstream>
-#include <map>
-
 #include "cli/format.h"
 
 namespace treadle::cli {
@@ -13,29 +10,10 @@ namespace {
 using simt::AccessCounters;
 using simt::MemorySpace;
 
-/// The lines of source files, each read once.
-class Sources {
- public:
-  std::string line(const std::string& file, unsigned number) {
-    const auto [found, is_new] = files_.try_emplace(file);
-    if (is_new) {
-      std::ifstream stream(file);
-      for (std::string line; std::getline(stream, line);) found->second.push_back(line);
-    }
-    if (number == 0 || number > found->second.size()) return "";
-    const std::string& text = found->second[number - 1];
-    const size_t begin = text.find_first_not_of(" \t");
-    return begin == std::string::npos ? "" : text.substr(begin);
-  }
-
- private:
-  std::map<std::string, std::vector<std::string>> files_;
-};
-
 std::string shown(uint64_t value) { return value == 0 ? "" : with_commas(int64_t(value)); }
 
 /// "512 (128)": what was, and in brackets the ideal where it is another.
-std::string against(uint64_t value, uint64_t ideal) {
+std::string with_ideal(uint64_t value, uint64_t ideal) {
   if (value == 0) return "";
   return value == ideal ? shown(value) : fmt::format("{} ({})", shown(value), with_commas(int64_t(ideal)));
 }
@@ -51,9 +29,9 @@ std::vector<std::string> row_of(const std::string& name, const simt::LineCounter
                        shared = counters.all_of(MemorySpace::shared);
   return {name,
           shown(global.requests),
-          against(global.sectors, global.ideal_sectors),
+          with_ideal(global.sectors, global.ideal_sectors),
           shown(shared.requests),
-          against(shared.wavefronts, shared.ideal_wavefronts),
+          with_ideal(shared.wavefronts, shared.ideal_wavefronts),
           shown(counters.atomics()),
           shown(counters.operations() + counters.tensor_operations),
           lanes_of(counters),
@@ -61,43 +39,49 @@ std::vector<std::string> row_of(const std::string& name, const simt::LineCounter
           source};
 }
 
-std::string sides(const simt::Coordinates& c) { return fmt::format("({}, {}, {})", c[0], c[1], c[2]); }
-
-std::string heading(const simt::KernelCounters& kernel) {
-  std::string text = fmt::format("kernel {}: {} launch{}, grid {}, block {}", kernel.name, kernel.launches,
-                                 kernel.launches == 1 ? "" : "es", sides(kernel.grid), sides(kernel.block));
-  if (kernel.static_shared_bytes > 0)
-    text += fmt::format(", {} bytes of shared memory", with_commas(int64_t(kernel.static_shared_bytes)));
-  if (kernel.dynamic_shared_bytes > 0)
-    text +=
-        fmt::format(", {} bytes of dynamic shared memory", with_commas(int64_t(kernel.dynamic_shared_bytes)));
-  return text + "\n";
+std::string without_indentation(const std::string& line) {
+  return line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
 }
 
-std::string kernel_text(const simt::KernelProfile& kernel, Sources& sources) {
+std::string bound_text(const ProfileView& view, const simt::KernelProfile& kernel) {
+  const simt::Bound bound = view.bound_of(kernel);
+  std::string text = fmt::format("on {}: at best bound by {}", view.card.name, bottleneck_text(bound));
+  for (size_t i = 1; i < bound.parts.size(); ++i)
+    text += fmt::format("{} {} {}", i == 1 ? "; then" : ",", bound.parts[i].part,
+                        short_time(bound.parts[i].seconds));
+  text += "\n";
+  if (bound.balance > 1.05)
+    text += fmt::format(
+        "the busiest SM has {:.3g} times the average's blocks: {} a launch for {} SMs\n", bound.balance,
+        with_commas(int64_t(kernel.launches.blocks / kernel.launches.launches)), view.card.processors);
+  return text + fmt::format("{:.3g} operations for each byte of memory; occupancy: {}\n", bound.intensity,
+                            occupancy_text(bound, view.registers_of(kernel)));
+}
+
+std::string kernel_text(const ProfileView& view, const simt::KernelProfile& kernel, SourceLines& sources) {
   std::vector<std::vector<std::string>> rows{{"line", "global", "sectors (ideal)", "shared",
                                               "wavefronts (ideal)", "atomics", "flops", "lanes", "barriers",
                                               ""}};
-  std::string file;
+  std::string file = kernel.lines.empty() ? "" : kernel.lines[0].file;
+  const bool one_file = kernel.lines.empty() || file == kernel.lines.back().file;
   for (const simt::Line& line : kernel.lines) {
-    if (line.file != file) {
-      file = line.file;
-      rows.push_back({file, "", "", "", "", "", "", "", "", ""});
-    }
-    rows.push_back(row_of(std::to_string(line.line), line.counters, sources.line(line.file, line.line)));
+    const std::string place =
+        one_file ? std::to_string(line.line) : fmt::format("{}:{}", line.file, line.line);
+    rows.push_back(row_of(place, line.counters, without_indentation(sources.line(line.file, line.line))));
   }
-  rows.push_back(row_of("all", kernel.total, ""));
-  // The name of the file stands in a row of its own, however long.
-  return heading(kernel.launches) + table(rows, {1, 2, 3, 4, 5, 6, 7, 8});
+  rows.push_back(row_of("all", kernel.total, one_file ? file : ""));
+  return fmt::format("kernel {}: {}\n{}{}", kernel.launches.name, launches_text(kernel.launches),
+                     table(rows, {1, 2, 3, 4, 5, 6, 7, 8}), bound_text(view, kernel));
 }
 
 }  // namespace
 
-std::string text_of(const simt::driver::ProfiledRun& run) {
-  Sources sources;
+std::string text_of(const ProfileView& view) {
+  SourceLines sources;
   std::string text;
-  for (const simt::KernelProfile& kernel : run.kernels) text += kernel_text(kernel, sources) + "\n";
-  return text + fmt::format("{} launch(es)\n", run.launches);
+  for (const simt::KernelProfile& kernel : view.run.kernels)
+    text += kernel_text(view, kernel, sources) + "\n";
+  return text + fmt::format("{} launch{}\n", view.run.launches, view.run.launches == 1 ? "" : "es");
 }
 
 }  // namespace treadle::cli

@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "treadle/simt/driver/profile.h"
+#include "cli/simt/profile_view.h"
 
 namespace treadle::cli {
 
-/// A table for each kernel: its lines with their counters and their source.
-std::string text_of(const simt::driver::ProfiledRun& run);
+/// A table for each kernel: its lines with their counters and their source; below it what it waits for on the
+/// card.
+std::string text_of(const ProfileView& view);
 
 }  // namespace treadle::cli

@@ -39,15 +39,18 @@ const std::vector<Card>& cards() {
   return cards;
 }
 
+std::string names_of_cards() {
+  std::string names;
+  for (const Card& card : cards()) names += (names.empty() ? "" : ", ") + card.name;
+  return names;
+}
+
 const Card& card_named(const std::string& name) {
   std::string plain = lower(name);
   std::erase_if(plain, [](char c) { return c == ' ' || c == '-' || c == '_'; });
-  std::string known;
-  for (const Card& card : cards()) {
+  for (const Card& card : cards())
     if (lower(card.name) == plain) return card;
-    known += (known.empty() ? "" : ", ") + card.name;
-  }
-  throw ValueError(fmt::format("there is no card '{}'; known are {}", name, known));
+  throw ValueError(fmt::format("there is no card '{}'; known are {}", name, names_of_cards()));
 }
 
 }  // namespace treadle::simt

@@ -29,6 +29,8 @@ struct TREADLE_API Card {
 
 /// In the order of the help text.
 TREADLE_API const std::vector<Card>& cards();
+/// "H100, H200, …"
+TREADLE_API std::string names_of_cards();
 /// By its name, in upper or lower case. Throws ValueError, which names those that are known.
 TREADLE_API const Card& card_named(const std::string& name);
 
