@@ -8,6 +8,7 @@
 #include "treadle/core/error.h"
 #include "treadle/simt/check/runtime/block.h"
 #include "treadle/simt/check/runtime/epochs.h"
+#include "treadle/simt/check/runtime/lanes.h"
 #include "treadle/simt/check/runtime/shared_variables.h"
 #include "treadle/simt/uninterrupted.h"
 
@@ -31,19 +32,19 @@ bool on_stack(uintptr_t address) {
   if (same_epoch && same_warp(read)) {
     if (read.clock != now.clock) {
       // Lanes that have met since are ordered before this read; the others stay.
-      uint32_t rest = 0;
-      for (unsigned other = 0; other < 32; ++other)
-        if ((cell.lanes >> other & 1u) != 0 && warps_[warp_].seen[thread_ % 32][other] < read.clock)
-          rest |= 1u << other;
-      if (rest == 0) {
+      bool all_met = true;
+      for_each_lane(cell, 0x0F, [&](unsigned lane) {
+        all_met = warps_[warp_].seen[thread_ % 32][lane] >= read.clock;
+        return all_met;
+      });
+      if (all_met) {
         read = now;
         cell.lanes = lane_;
         return;
       }
       read.clock = std::min(read.clock, now.clock);
     }
-    cell.lanes |= lane_;
-    read.mask |= now.mask;
+    add_lane(cell, thread_ % 32, now.mask);
     return;
   }
   if (same_epoch) {
@@ -51,19 +52,22 @@ bool on_stack(uintptr_t address) {
       cell.other_read = now;
     return;
   }
-  if (!ordered(read))
-    cell.other_read = read;  // of another block, or of an epoch that only a flag could order
+  if (!ordered(read)) {  // of another block, or of an epoch that only a flag could order
+    cell.other_read = read;
+    cell.other_read.mask &= 0x0F;
+  }
   read = now;
   cell.lanes = lane_;
 }
 
 void Block::check_lanes(const Cell& cell, const Record& now, uintptr_t address, unsigned bytes) {
-  for (uint32_t lanes = cell.lanes; lanes != 0; lanes &= lanes - 1) {
+  for_each_lane(cell, now.mask, [&](unsigned lane) {
     Record before = cell.read;
-    before.thread = static_cast<uint16_t>(before.thread / 32 * 32 + __builtin_ctz(lanes));
-    if (!ordered(before) && conflict(before, now, false))
-      return report_race(before, false, now, true, address, bytes);
-  }
+    before.thread = static_cast<uint16_t>(before.thread / 32 * 32 + lane);
+    if (ordered(before) || !conflict(before, now, false)) return true;
+    report_race(before, false, now, true, address, bytes);
+    return false;
+  });
 }
 
 namespace {
@@ -176,7 +180,7 @@ inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_
     Record& read = cell.read;
     if (read.epoch == epoch_ && read.kind == kind && (read.mask & mask) == mask) {
       if (same_warp(read)) {
-        if (read.clock == clock_) {
+        if (read.clock == clock_ && read.mask == mask) {
           cell.lanes |= lane_;
           return;
         }
@@ -194,7 +198,7 @@ inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_
         other.epoch >= safe_epoch && (other.mask & mask) != 0 && !ordered(other))
       if (const Record now = record(kind, pc, mask); conflict(other, now, false))
         report_race(other, false, now, true, address, bytes);
-    if ((read.mask & ~mask) == 0) read.epoch = 0;
+    if ((read.mask & 0x0F & ~mask) == 0) read.epoch = 0;
     if ((cell.other_read.mask & ~mask) == 0) cell.other_read.epoch = 0;
     cell.write = record(kind, pc, mask);
     state |= mask;
@@ -227,6 +231,8 @@ template <bool kWrite>
 inline void Block::access_shared(SharedShadow& shadow, uintptr_t address, unsigned bytes, AccessKind kind,
                                  uintptr_t pc) {
   const size_t word = (address - shadow.begin) / kWordBytes;
+  if (accessible(shadow.state[word]) == 0 && SharedVariables::of_program().is_guard(address - static_.begin))
+    return;
   if constexpr (kWrite) {
     if (word < shadow.used_begin) shadow.used_begin = word;
     if (word + 5 > shadow.used_end) shadow.used_end = word + 5;  // an access has at most five words

@@ -32,7 +32,7 @@ struct Record {
 struct Cell {
   Record write;
   Record read;         ///< a thread of one warp …
-  uint32_t lanes = 0;  ///< … and all its lanes that have read since
+  uint32_t lanes = 0;  ///< … and all its lanes that have read since; see lanes.h
   Record other_read;   ///< of another warp, of another block where there is one
 };
 static_assert(sizeof(Record) == 20 && sizeof(Cell) == 64);

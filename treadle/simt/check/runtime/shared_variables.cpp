@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <string_view>
 
 #include "treadle/simt/check/symbolizer.h"
 
@@ -73,6 +74,8 @@ bool is_built_in(const std::string& symbol) {
   return symbol.starts_with("_ZN7treadle7checked") && symbol.find("__shared") == std::string::npos;
 }
 
+bool is_of_guard(std::string_view symbol) { return symbol.starts_with("_ZGV"); }
+
 }  // namespace
 
 uintptr_t program_begin() { return program().load_address; }
@@ -123,14 +126,23 @@ void SharedVariables::read_symbols() {
       if (is_built_in(name)) {
         built_ins_begin_ = std::min<size_t>(built_ins_begin_, symbol.st_value);
         built_ins_end = std::max<size_t>(built_ins_end, symbol.st_value + symbol.st_size);
+      } else if (is_of_guard(name)) {
+        guards_.emplace_back(symbol.st_value, symbol.st_value + symbol.st_size);
       } else if (symbol.st_size > 0) {
         variables_.push_back({symbol.st_value, symbol.st_size, readable(name)});
       }
     }
   }
   built_ins_bytes_ = built_ins_end > built_ins_begin_ ? built_ins_end - built_ins_begin_ : 0;
+  std::sort(guards_.begin(), guards_.end());
   std::sort(variables_.begin(), variables_.end(),
             [](const SharedVariable& a, const SharedVariable& b) { return a.offset < b.offset; });
+}
+
+bool SharedVariables::is_guard(size_t offset) const {
+  const auto after = std::upper_bound(guards_.begin(), guards_.end(), offset,
+                                      [](size_t place, const auto& guard) { return place < guard.first; });
+  return after != guards_.begin() && offset < std::prev(after)->second;
 }
 
 const SharedVariable* SharedVariables::before(size_t offset) const {

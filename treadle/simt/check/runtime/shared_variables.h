@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace treadle::checker {
@@ -27,6 +28,9 @@ class SharedVariables {
   size_t built_ins_bytes() const { return built_ins_bytes_; }
 
   const std::vector<SharedVariable>& variables() const { return variables_; }
+  /// Whether the compiler's own note of a variable lies there: it keeps one for each array of a class that
+  /// has constructors, though nothing is to be constructed.
+  bool is_guard(size_t offset) const;
   /// The last one that begins at or before the offset; null where there is none.
   const SharedVariable* before(size_t offset) const;
 
@@ -37,7 +41,8 @@ class SharedVariables {
   size_t bytes_ = 0;
   ptrdiff_t from_thread_pointer_ = 0;
   size_t built_ins_begin_ = 0, built_ins_bytes_ = 0;
-  std::vector<SharedVariable> variables_;  ///< sorted by offset
+  std::vector<SharedVariable> variables_;          ///< sorted by offset
+  std::vector<std::pair<size_t, size_t>> guards_;  ///< begin and end, sorted
 };
 
 /// The first byte of the running program.
