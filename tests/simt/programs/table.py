@@ -8,15 +8,16 @@ import verdicts
 HEAD = """# CUDA programs of others
 
 {count} programs of the collection [HeCBench](https://github.com/zjin-lcf/HeCBench), each built unchanged by `treadle simt build`, run
-with small arguments, and run under `treadle simt check`: **{built} are built, {right} are right**. Of {checked} that were checked,
-{clean} have no report. {reported} have {reports}, each of which was judged by reading the source at the lines that it names; what
-each is follows below the table.
+with small arguments, and run under `treadle simt check`: **{built} are built, {right} are right**, {wrong} wrong, {too_long} too
+large to run. Of {reported} programs the checker reports something, at {places} places ({reports}). Each report was judged by reading the
+source at the lines that it names, and all are true; what they are follows below the table.
 
 `tests/simt/programs/run --check --write docs/cuda-programs.md` does it all and writes this file; it takes the collection's folder by
 `--programs`. Sources, flags and arguments are in `programs.json` beside it, made inputs in `inputs.py`, judgements in `judged/`.
 
 A program is right when it ends with 0 and says so itself by comparing with a computation on the host, unless the table says
-how else.
+how else. The checker takes threads in their own order, with one worker; of programs whose fixed sizes take it long it sees the first
+seconds.
 
 """
 
@@ -32,12 +33,12 @@ def document(programs):
 
 
 def head(programs):
-    checked = [program for program in programs if program.state != declared.NOT_BUILT]
-    reported = [program for program in checked if program.judgements]
+    states = collections.Counter(program.state for program in programs)
+    reported = [program for program in programs if program.judgements]
     kinds = collections.Counter(judgement.kind for program in reported for judgement in program.judgements)
-    return HEAD.format(count=len(programs), built=len(checked), right=sum(p.state == declared.RIGHT for p in programs),
-                       checked=len(checked), clean=len(checked) - len(reported), reported=len(reported),
-                       reports=", ".join(f"{count} × {kind}" for kind, count in kinds.most_common()) or "none")
+    return HEAD.format(count=len(programs), built=len(programs) - states[declared.NOT_BUILT], right=states[declared.RIGHT],
+                       wrong=states[declared.WRONG], too_long=states[declared.TOO_LONG], reported=len(reported),
+                       places=kinds.total(), reports=", ".join(f"{count} {kind}" for kind, count in kinds.most_common()))
 
 
 def rows(programs):
