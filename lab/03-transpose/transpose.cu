@@ -59,12 +59,13 @@ int main(int count, char** words) {
   const dim3 grid((columns + kTile - 1) / kTile, (rows + kTile - 1) / kTile), block(kTile, kThreads);
 
   lab::Table table("a matrix is transposed");
-  const auto row = [&](const char* name, auto kernel) {
-    table.row(name, expected, 0, [&](float* y) { kernel<<<grid, block>>>(from, y, rows, columns); });
-  };
-  row("transpose_naive", transpose_naive);
-  row("transpose_tile<0>", transpose_tile<0>);
-  row("transpose_tile<1>", transpose_tile<1>);
-  row("transpose_swizzled", transpose_swizzled);
+  table.row("transpose_naive", expected, 0,
+            [&](float* y) { transpose_naive<<<grid, block>>>(from, y, rows, columns); });
+  table.row("transpose_tile<0>", expected, 0,
+            [&](float* y) { transpose_tile<0><<<grid, block>>>(from, y, rows, columns); });
+  table.row("transpose_tile<1>", expected, 0,
+            [&](float* y) { transpose_tile<1><<<grid, block>>>(from, y, rows, columns); });
+  table.row("transpose_swizzled", expected, 0,
+            [&](float* y) { transpose_swizzled<<<grid, block>>>(from, y, rows, columns); });
   return table.end();
 }

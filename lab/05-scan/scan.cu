@@ -90,15 +90,6 @@ __global__ void add_blocks(int* y, const int* sums, int n) {
   if (i < n && blockIdx.x > 0) y[i] += sums[blockIdx.x - 1];
 }
 
-// Three launches: blocks, the sums of blocks (which fit into one), and the addition.
-template <class Scan>
-void scan(const int* x, int* y, int* sums, int n) {
-  int blocks = (n + kThreads - 1) / kThreads;
-  scan_blocks<Scan><<<blocks, kThreads>>>(x, y, sums, n);
-  scan_blocks<Scan><<<1, kThreads>>>(sums, sums, nullptr, blocks);
-  add_blocks<<<blocks, kThreads>>>(y, sums, n);
-}
-
 int main(int count, char** words) {
   int n = count > 1 ? atoi(words[1]) : 10'000;
   if (n < 1 || n > kThreads * kThreads) {
@@ -108,11 +99,25 @@ int main(int count, char** words) {
   const std::vector<int> x = lab::whole_numbers(n, 10);
   std::vector<int> expected(n);
   for (int i = 0, sum = 0; i < n; ++i) expected[i] = sum += x[i];
-  const lab::Array<int> from(x), sums((n + kThreads - 1) / kThreads);
+  const int blocks = (n + kThreads - 1) / kThreads;
+  const lab::Array<int> from(x), sums(blocks);
 
   lab::Table table("the sums of all beginnings");
-  table.row("scan<HillisSteele>", expected, 0, [&](int* y) { scan<HillisSteele>(from, y, sums, n); });
-  table.row("scan<Blelloch>", expected, 0, [&](int* y) { scan<Blelloch>(from, y, sums, n); });
-  table.row("scan<Shuffle>", expected, 0, [&](int* y) { scan<Shuffle>(from, y, sums, n); });
+  // Three launches: blocks, the sums of blocks (which fit into one), and the addition.
+  table.row("scan<HillisSteele>", expected, 0, [&](int* y) {
+    scan_blocks<HillisSteele><<<blocks, kThreads>>>(from, y, sums, n);
+    scan_blocks<HillisSteele><<<1, kThreads>>>(sums, sums, nullptr, blocks);
+    add_blocks<<<blocks, kThreads>>>(y, sums, n);
+  });
+  table.row("scan<Blelloch>", expected, 0, [&](int* y) {
+    scan_blocks<Blelloch><<<blocks, kThreads>>>(from, y, sums, n);
+    scan_blocks<Blelloch><<<1, kThreads>>>(sums, sums, nullptr, blocks);
+    add_blocks<<<blocks, kThreads>>>(y, sums, n);
+  });
+  table.row("scan<Shuffle>", expected, 0, [&](int* y) {
+    scan_blocks<Shuffle><<<blocks, kThreads>>>(from, y, sums, n);
+    scan_blocks<Shuffle><<<1, kThreads>>>(sums, sums, nullptr, blocks);
+    add_blocks<<<blocks, kThreads>>>(y, sums, n);
+  });
   return table.end();
 }

@@ -62,14 +62,18 @@ int compare(const char* title, const std::vector<int>& x) {
   const lab::Array<int> from(x);
   const auto clear = [](int* bins) { MUST(cudaMemset(bins, 0, kBins * sizeof(int))); };
   lab::Table table(title);
-  const auto row = [&](const char* name, auto kernel) {
-    table.row(
-        name, expected, 0, [&](int* bins) { kernel<<<kBlocks, kThreads>>>(from, bins, n); }, clear);
-  };
-  row("histogram_global", histogram_global);
-  row("histogram_shared", histogram_shared);
-  row("histogram_warps", histogram_warps);
-  row("histogram_matched", histogram_matched);
+  table.row(
+      "histogram_global", expected, 0,
+      [&](int* bins) { histogram_global<<<kBlocks, kThreads>>>(from, bins, n); }, clear);
+  table.row(
+      "histogram_shared", expected, 0,
+      [&](int* bins) { histogram_shared<<<kBlocks, kThreads>>>(from, bins, n); }, clear);
+  table.row(
+      "histogram_warps", expected, 0,
+      [&](int* bins) { histogram_warps<<<kBlocks, kThreads>>>(from, bins, n); }, clear);
+  table.row(
+      "histogram_matched", expected, 0,
+      [&](int* bins) { histogram_matched<<<kBlocks, kThreads>>>(from, bins, n); }, clear);
   return table.end();
 }
 

@@ -56,12 +56,11 @@ int main(int count, char** words) {
   const dim3 block(kTile, kTile), grid((n + kTile - 1) / kTile, (n + kTile - 1) / kTile);
 
   lab::Table table("a product of matrices");
-  const auto row = [&](const char* name, auto kernel) {
-    table.row(name, expected, tolerance,
-              [&](float* c) { kernel<<<grid, block>>>(device_a, device_b, c, n); });
-  };
-  row("matmul_naive", matmul_naive);
-  row("matmul_coalesced", matmul_coalesced);
-  row("matmul_tiled", matmul_tiled);
+  table.row("matmul_naive", expected, tolerance,
+            [&](float* c) { matmul_naive<<<grid, block>>>(device_a, device_b, c, n); });
+  table.row("matmul_coalesced", expected, tolerance,
+            [&](float* c) { matmul_coalesced<<<grid, block>>>(device_a, device_b, c, n); });
+  table.row("matmul_tiled", expected, tolerance,
+            [&](float* c) { matmul_tiled<<<grid, block>>>(device_a, device_b, c, n); });
   return table.end();
 }

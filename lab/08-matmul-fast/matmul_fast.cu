@@ -160,15 +160,15 @@ int main(int count, char** words) {
   const double tolerance = 2.0 * n * n * 0x1p-24;  // lesson 7
   const lab::Array<float> device_a(a), device_b(b);
   const dim3 grid(n / kTile, n / kTile);
+  const int threads = kSide * kSide;
 
   lab::Table table("a product of matrices");
-  const auto row = [&](const char* name, auto kernel) {
-    table.row(name, expected, tolerance,
-              [&](float* c) { kernel<<<grid, kSide * kSide>>>(device_a, device_b, c, n); });
-  };
-  row("matmul_registers", matmul_registers);
-  row("matmul_vectors", matmul_vectors);
-  row("matmul_buffered", matmul_buffered);
+  table.row("matmul_registers", expected, tolerance,
+            [&](float* c) { matmul_registers<<<grid, threads>>>(device_a, device_b, c, n); });
+  table.row("matmul_vectors", expected, tolerance,
+            [&](float* c) { matmul_vectors<<<grid, threads>>>(device_a, device_b, c, n); });
+  table.row("matmul_buffered", expected, tolerance,
+            [&](float* c) { matmul_buffered<<<grid, threads>>>(device_a, device_b, c, n); });
   const lab::Array<__half> half_a(halves(a)), half_b(halves(b));
   table.row("matmul_tensor", product(a, b, n), tolerance,
             [&](float* c) { matmul_tensor<<<dim3(n / 32, n / 32), 128>>>(half_a, half_b, c, n); });
