@@ -109,7 +109,11 @@ EarlierAtomics& Block::earlier_atomics_of(uintptr_t address) {
   const checked::Uninterrupted uninterrupted;
   const Record earlier = earlier_atomics_of(address).find(cell);
   if (earlier.epoch < safe_epoch || earlier.epoch == 0 || (earlier.mask & now.mask) == 0) return;
-  if (!ordered(earlier) && conflict(earlier, now, writes))
+  // Where a fence stood before it, the last atomic has passed on what that published; and it came behind this
+  // one, of the same word: a last block may set its counter to zero.
+  Record fenced = earlier;
+  if (fenced.fences > 0) --fenced.fences;
+  if (!ordered(fenced) && conflict(earlier, now, writes))
     report_race(earlier, true, now, writes, address, bytes);
 }
 
