@@ -16,7 +16,8 @@ std::string in_words(const simt::Place& place) {
   return place.known() ? fmt::format("{}:{}", place.file, place.line) : "an unknown place";
 }
 
-int print_reports() {
+int print_reports(bool at_end) {
+  if (!at_end && !checker::Findings::all().has_news()) return 0;
   simt::RunReport run = checker::Findings::all().take();
   simt::symbolize(run.reports, "/proc/self/exe");
   for (const simt::Report& report : run.reports)
@@ -26,7 +27,7 @@ int print_reports() {
         report.block[2], report.thread[0], report.thread[1], report.thread[2],
         report.other.known() ? "; " + in_words(report.other) : "", report.allocation, report.offset,
         report.count);
-  fmt::print("checked: {} launches, {} reports\n", run.launches, run.reports.size());
+  if (at_end) fmt::print("checked: {} launches, {} reports\n", run.launches, run.reports.size());
   return static_cast<int>(run.reports.size());
 }
 

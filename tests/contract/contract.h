@@ -13,8 +13,8 @@
 
 namespace treadle::contract {
 
-// For who looks on (tests/checked): what else has failed, asked once at the end; and each run of a variant.
-extern int (*failures_seen_elsewhere)();
+// For who looks on (tests/checked): what else has failed since it was asked last; and each run of a variant.
+extern int (*failures_seen_elsewhere)(bool at_end);
 extern void (*variant_has_run)(const Op& op, const Variant& variant);
 
 /// Counts checks and keeps the messages of those that failed.
@@ -37,11 +37,16 @@ class Tally {
   /// One line for each kind and device, and the totals.
   void print() const;
   int64_t total() const;
+  /// The first failure ends the process, with exit code 1.
+  void stop_at_first() { stop_ = true; }
+  void variant_ran(const Op& op, const Variant& variant);
   void count_variant(const std::string& name) { ++variants_[name]; }
   const std::map<std::string, int>& variants() const { return variants_; }
 
  private:
-  bool once_, forward_only_;
+  [[noreturn]] void end_now();
+
+  bool once_, forward_only_, stop_ = false;
   std::vector<std::string> wanted_variants_;
   std::map<std::pair<std::string, std::string>, int64_t> counts_;
   std::map<std::string, int> variants_;

@@ -332,7 +332,7 @@ void check_variant(const Trial& trial, const Variant& variant, Device device, Ta
     if (!message.empty()) return tally.failed(where + ": " + message);
     tally.passed("forward", device);
     tally.count_variant(fmt::format("{} {} {}", trial.op.name, name_of(device.kind), variant.name));
-    if (variant_has_run != nullptr) variant_has_run(trial.op, variant);
+    tally.variant_ran(trial.op, variant);
   } catch (const std::exception& error) {
     tally.failed(where + " threw: " + error.what());
   }

@@ -1,18 +1,19 @@
 /// Runs the op contract over every op × variant × device × dtype × case and prints what was checked.
 ///
 ///     treadle_contract_test [--op NAME]… [--variant NAME]… [--device cpu|simt|cuda]… [--once] [--forward]
-///                           [--part K/N] [--list]
+///                           [--part K/N] [--stop] [--list]
 ///
 /// With --once each call runs as often as it takes to reach its code, which is what sanitizers look at: no
 /// second run that must give the same bits, two numbers of threads instead of six. With --forward only the
 /// calls themselves run, which reaches every kernel: gradients are ops, too. With --part each N-th op is
-/// checked, from the K-th: N processes share the work.
+/// checked, from the K-th: N processes share the work. With --stop the first failure ends the run.
 /// Exit code 0 when all checks passed, 1 when one failed, 2 for wrong usage.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "tests/contract/contract.h"
@@ -22,13 +23,26 @@
 
 namespace treadle::contract {
 
-int (*failures_seen_elsewhere)() = nullptr;
+int (*failures_seen_elsewhere)(bool at_end) = nullptr;
 void (*variant_has_run)(const Op& op, const Variant& variant) = nullptr;
 
 void Tally::failed(const std::string& message) {
   constexpr int kShown = 100;
   if (++failures_ <= kShown) fmt::print("FAILED {}\n", message);
+  if (stop_) end_now();
   if (failures_ == kShown) fmt::print("… more failures are counted, not shown\n");
+}
+
+void Tally::variant_ran(const Op& op, const Variant& variant) {
+  if (variant_has_run != nullptr) variant_has_run(op, variant);
+  if (stop_ && failures_seen_elsewhere != nullptr && failures_seen_elsewhere(false) > 0) end_now();
+}
+
+/// Without the end of the process: what a faulty kernel has done to memory is not to be met again.
+void Tally::end_now() {
+  if (failures_seen_elsewhere != nullptr) failures_seen_elsewhere(false);
+  std::fflush(nullptr);
+  std::_Exit(1);
 }
 
 int64_t Tally::total() const {
@@ -46,7 +60,7 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> ops, variants, devices;
-  bool list = false, once = false, forward = false;
+  bool list = false, once = false, forward = false, stop = false;
   int part = 1, parts = 1;
 };
 
@@ -66,6 +80,8 @@ bool parse(int count, char** words, Arguments& arguments) {
       arguments.once = true;
     else if (!std::strcmp(words[i], "--forward"))
       arguments.forward = true;
+    else if (!std::strcmp(words[i], "--stop"))
+      arguments.stop = true;
     else if (!std::strcmp(words[i], "--op") && has_value)
       arguments.ops.push_back(words[++i]);
     else if (!std::strcmp(words[i], "--variant") && has_value)
@@ -191,6 +207,7 @@ int run(const Arguments& arguments) {
   std::vector<std::string> skipped;
   auto devices = present_devices(arguments, skipped);
   Tally tally(arguments.once, arguments.forward, arguments.variants);
+  if (arguments.stop) tally.stop_at_first();
   int ops = 0, wanted_ops = 0;
   for (const Op* op : registry().ops()) {
     if (!wanted(arguments.ops, op->name) || wanted_ops++ % arguments.parts != arguments.part - 1) continue;
@@ -212,7 +229,7 @@ int run(const Arguments& arguments) {
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print("op contract: {} ops, {} variants, {:.1f} s\n", ops, tally.variants().size(), seconds.count());
   fmt::print("{} passed, {} failed, {} skipped\n", tally.total(), tally.failures(), skipped.size());
-  const int elsewhere = failures_seen_elsewhere == nullptr ? 0 : failures_seen_elsewhere();
+  const int elsewhere = failures_seen_elsewhere == nullptr ? 0 : failures_seen_elsewhere(true);
   return tally.ok() && elsewhere == 0 ? 0 : 1;
 }
 
@@ -225,7 +242,7 @@ int main(int count, char** words) {
     fmt::print(
         stderr,
         "usage: {} [--op NAME]... [--variant NAME]... [--device cpu|simt|cuda]... [--once] [--forward] "
-        "[--part K/N] [--list]\n",
+        "[--part K/N] [--stop] [--list]\n",
         words[0]);
     return 2;
   }

@@ -5,6 +5,7 @@
 #include "treadle/core/error.h"
 #include "treadle/simt/check/report.h"
 #include "treadle/simt/check/symbolizer.h"
+#include "treadle/simt/function_names.h"
 
 namespace treadle::simt {
 namespace {

@@ -131,7 +131,9 @@ TEST_F(HostInterface, AFailedKernelEndsTheDevice) {
   void* arguments[] = {&zero};
   testing::internal::CaptureStderr();
   EXPECT_EQ(cudaLaunchKernel(trap, dim3(1), dim3(1), arguments), cudaErrorLaunchFailure);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("__trap()"), std::string::npos);
+  const std::string message = testing::internal::GetCapturedStderr();
+  EXPECT_NE(message.find("__trap()"), std::string::npos) << message;
+  EXPECT_NE(message.find("::trap, block"), std::string::npos) << "the symbol's name: " << message;
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
   EXPECT_EQ(cudaGetLastError(), cudaErrorLaunchFailure);
   EXPECT_EQ(cudaGetDeviceCount(&count), cudaErrorLaunchFailure) << "until the device is reset";

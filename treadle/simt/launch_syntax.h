@@ -27,6 +27,9 @@ struct LaunchShape {
 /// the host API's. `kernel` is the function, null where it is not known.
 void run_program_grid(const KernelLaunch& launch, CUstream_st* stream, const void* kernel);
 
+/// The name of a kernel that a launch has by a pointer: the program's symbol for it, else `otherwise`.
+const char* name_of_kernel(const void* kernel, const char* otherwise);
+
 /// A kernel and its arguments, as they are kept until all threads have run. `Kernel` gives what is called;
 /// where it is of an empty type the compiler knows the kernel, and can put it in place of the call.
 template <class Kernel, class... P>
@@ -89,8 +92,9 @@ class PendingLaunch<Find, KernelOf<P...>> {
  private:
   template <class Kernel>
   void launch(Kernel kernel, const P&... arguments) const {
-    launch_pack(LaunchKind::general, name_, shape_, LaunchPack<Kernel, P...>{kernel, {arguments...}},
-                reinterpret_cast<const void*>(find_().kernel));
+    const auto* function = reinterpret_cast<const void*>(find_().kernel);
+    launch_pack(LaunchKind::general, std::is_empty_v<Find> ? name_ : name_of_kernel(function, name_), shape_,
+                LaunchPack<Kernel, P...>{kernel, {arguments...}}, function);
   }
 
   const char* name_;

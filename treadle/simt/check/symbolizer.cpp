@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "treadle/core/error.h"
+#include "treadle/simt/function_names.h"
 
 namespace treadle::simt {
 namespace {
@@ -102,26 +103,6 @@ void symbolize(std::vector<Report>& reports, const std::string& program) {
     fill_in(report.place, places);
     fill_in(report.other, places);
   }
-}
-
-std::string without_parameters(const std::string& function) {
-  constexpr std::string_view kUnnamed = "(anonymous namespace)";
-  int angles = 0;
-  size_t begin = 0;  // behind the type of the result, which templates' names begin with: "void name<…>"
-  for (size_t i = 0; i < function.size(); ++i) {
-    if (function.compare(i, kUnnamed.size(), kUnnamed) == 0) {
-      i += kUnnamed.size() - 1;
-    } else if (function[i] == '<') {
-      ++angles;
-    } else if (function[i] == '>') {
-      --angles;
-    } else if (angles == 0 && function[i] == ' ') {
-      begin = i + 1;
-    } else if (angles == 0 && function[i] == '(') {
-      return function.substr(begin, i - begin);
-    }
-  }
-  return function;
 }
 
 }  // namespace treadle::simt

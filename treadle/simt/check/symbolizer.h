@@ -26,7 +26,4 @@ TREADLE_API std::vector<std::string> output_lines(const std::string& command);
 /// A text in quotes for a shell.
 TREADLE_API std::string quoted_for_shell(const std::string& text);
 
-/// The name of a kernel or device function without its parameters: "scale<float>" of "scale<float>(float*)".
-TREADLE_API std::string without_parameters(const std::string& function);
-
 }  // namespace treadle::simt

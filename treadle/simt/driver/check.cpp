@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "treadle/simt/check/symbolizer.h"
+#include "treadle/simt/function_names.h"
 
 namespace treadle::simt::driver {
 namespace {

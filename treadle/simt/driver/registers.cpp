@@ -1,26 +1,20 @@
 #include "treadle/simt/driver/registers.h"
 
-#include <cxxabi.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 
 #include "treadle/core/split.h"
 #include "treadle/simt/check/symbolizer.h"
 #include "treadle/simt/driver/process.h"
+#include "treadle/simt/function_names.h"
 
 namespace treadle::simt::driver {
 namespace {
 
 /// "scale<float>" of "_Z5scaleIfEvPT_".
-std::string kernel_of(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  return without_parameters(text == nullptr ? symbol : text.get());
-}
+std::string kernel_of(const std::string& symbol) { return without_parameters(demangled(symbol.c_str())); }
 
 std::string without_spaces(std::string text) {
   std::erase(text, ' ');

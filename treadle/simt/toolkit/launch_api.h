@@ -24,9 +24,11 @@ cudaError_t launch_kernel(LaunchKind kind, void (*kernel)(P...), const LaunchSha
                           const P&... arguments) {
   using Pack = LaunchPack<void (*)(P...), P...>;
   const Pack pack{kernel, {arguments...}};
-  return submit_launch({kind, shape.grid, shape.block, shape.shared_bytes, "kernel of cudaLaunchKernel",
-                        &pack, sizeof pack, Pack::run_threads},
-                       shape.stream, address_of_kernel(kernel));
+  const void* const function = address_of_kernel(kernel);
+  return submit_launch(
+      {kind, shape.grid, shape.block, shape.shared_bytes,
+       name_of_kernel(function, "kernel of cudaLaunchKernel"), &pack, sizeof pack, Pack::run_threads},
+      shape.stream, function);
 }
 
 template <class... P, size_t... i>

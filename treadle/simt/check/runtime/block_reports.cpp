@@ -7,7 +7,7 @@
 #include "treadle/simt/check/runtime/block.h"
 #include "treadle/simt/check/runtime/epochs.h"
 #include "treadle/simt/check/runtime/shared_variables.h"
-#include "treadle/simt/check/symbolizer.h"
+#include "treadle/simt/function_names.h"
 #include "treadle/simt/uninterrupted.h"
 
 namespace treadle::checker {

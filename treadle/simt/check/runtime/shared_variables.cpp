@@ -1,17 +1,14 @@
 #include "treadle/simt/check/runtime/shared_variables.h"
 
-#include <cxxabi.h>
 #include <elf.h>
 #include <link.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <string_view>
 
-#include "treadle/simt/check/symbolizer.h"
+#include "treadle/simt/function_names.h"
 
 namespace treadle::checker {
 namespace {
@@ -60,12 +57,8 @@ const Program& program() {
 uintptr_t thread_pointer() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
 
 std::string readable(const char* symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
-  if (text == nullptr) return symbol;
   // "kernel<float>(float*)::tile": the variable is what stands behind the last "::".
-  const std::string name = text.get();
+  const std::string name = simt::demangled(symbol);
   const size_t scope = name.rfind("::");
   return scope == std::string::npos ? name : name.substr(scope + 2);
 }
