@@ -63,6 +63,7 @@ simt::driver::Registers registers_for(const SimtProfile& chosen, const simt::Car
 
 std::string ending(const ProfiledRun& run) {
   if (run.end.out_of_time) return kOutOfTime;
+  if (!run.complete && run.end.code == 0) return "the program left no counters: build it with --profiled";
   if (!run.complete) return fmt::format("the program ended with {} and left no counters", run.end.code);
   return run.end.code == 0 ? "" : fmt::format("the program ended with {}", run.end.code);
 }

@@ -65,9 +65,9 @@ std::string counter_cells(const simt::LineCounters& line, const simt::LineCounte
          cell(number_or_nothing(line.atomics()), share_of(line.atomics(), total.atomics())) +
          cell(number_or_nothing(operations), share_of(operations, all_operations)) +
          cell(number_or_nothing(line.barriers), share_of(line.barriers, total.barriers)) +
-         (lanes == 0
-              ? "<td></td>"
-              : cell(fmt::format("{:.3g}", lanes), lanes < kAllLanes ? lanes / 32 : 0, lanes < kAllLanes));
+         (lanes == 0 ? "<td></td>"
+                     : cell(fmt::format("{:.3g}", lanes), lanes < kAllLanes ? 1 - lanes / 32 : 0,
+                            lanes < kAllLanes));
 }
 
 std::string heading_row() {
@@ -157,10 +157,34 @@ std::string bars_of(const simt::Bound& bound) {
   return text + "</table>\n";
 }
 
-std::string kernel_section(const ProfileView& view, const simt::KernelProfile& kernel, SourceLines& sources) {
+/// A row for each kernel, which leads to it.
+std::string contents(const ProfileView& view) {
+  std::string text =
+      "<div class=\"wide\"><table "
+      "class=\"kernels\">\n<tr><th>kernel</th><th>launches</th><th>bottleneck</th><th>at least</th>"
+      "<th>coalescing</th><th>bank conflicts</th><th>lanes</th></tr>\n";
+  for (size_t number = 0; number < view.run.kernels.size(); ++number) {
+    const simt::KernelProfile& kernel = view.run.kernels[number];
+    const simt::Bound bound = view.bound_of(kernel);
+    const AccessCounters global = kernel.total.all_of(MemorySpace::global),
+                         shared = kernel.total.all_of(MemorySpace::shared);
+    text += fmt::format(
+        "<tr><td><a "
+        "href=\"#k{}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.3g}</td></"
+        "tr>\n",
+        number, escaped(kernel.launches.name), with_commas(int64_t(kernel.launches.launches)),
+        bound.parts.empty() ? "none" : bound.parts[0].part, short_time(bound.seconds()),
+        ratio_text(global.sectors, global.ideal_sectors),
+        ratio_text(shared.wavefronts, shared.ideal_wavefronts), kernel.total.active_lanes());
+  }
+  return text + "</table></div>\n";
+}
+
+std::string kernel_section(const ProfileView& view, size_t number, SourceLines& sources) {
+  const simt::KernelProfile& kernel = view.run.kernels[number];
   const simt::Bound bound = view.bound_of(kernel);
-  std::string text = fmt::format("<section>\n<h2>{}</h2>\n<p>{}</p>\n", escaped(kernel.launches.name),
-                                 launches_text(kernel.launches));
+  std::string text = fmt::format("<section id=\"k{}\">\n<h2>{}</h2>\n<p>{}</p>\n", number,
+                                 escaped(kernel.launches.name), launches_text(kernel.launches));
   text += tiles_of(view, kernel, bound) + bars_of(bound);
   for (size_t first = 0; first < kernel.lines.size();) {
     size_t last = first;
@@ -176,7 +200,9 @@ std::string kernel_section(const ProfileView& view, const simt::KernelProfile& k
 std::string page_of(const ProfileView& view) {
   SourceLines sources;
   std::string body;
-  for (const simt::KernelProfile& kernel : view.run.kernels) body += kernel_section(view, kernel, sources);
+  if (view.run.kernels.size() > 1) body += contents(view);
+  for (size_t number = 0; number < view.run.kernels.size(); ++number)
+    body += kernel_section(view, number, sources);
   const simt::Card& card = view.card;
   const std::string name = escaped(view.program);
   return fmt::format(

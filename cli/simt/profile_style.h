@@ -33,6 +33,12 @@ table { border-collapse: collapse; }
 .bars td:nth-child(3) { text-align: right; padding-left: .8rem; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .bars td span { display: block; height: .8rem; min-width: 1px; background: var(--accent); border-radius: 2px; }
 .bars tr:not(:first-child) td span { opacity: .45; }
+a { color: var(--accent); }
+.kernels { width: 100%; }
+.kernels th, .kernels td { text-align: right; padding: .3rem .7rem; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.kernels th { color: var(--faint); font-size: .8rem; font-weight: 600; background: var(--raised); }
+.kernels th:first-child, .kernels td:first-child, .kernels th:nth-child(3), .kernels td:nth-child(3) { text-align: left; }
+.kernels tr + tr td { border-top: 1px solid var(--line); }
 .wide { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px; }
 .lines { width: 100%; }
 .lines th { position: sticky; top: 0; background: var(--raised); color: var(--faint); font-size: .8rem; font-weight: 600; text-align: right;

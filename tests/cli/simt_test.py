@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""CUDA programs as users build, run and check them: launches of all forms, several files, mistakes of the source and of kernels.
+"""CUDA programs as users build, run, check and profile them: launches of all forms, several files, mistakes of the source and of kernels.
 
 usage: simt_test.py PROGRAM
 """
@@ -260,6 +260,61 @@ class Checking(Simt):
     def test_a_checked_program_that_was_built_before(self):
         self.assertEqual(self.simt("build", self.file("faulty.cu", FAULTY), "--checked", "-o", "faulty").returncode, 0)
         self.assertEqual(self.check("faulty").returncode, 4)
+
+
+class Profiling(Simt):
+    def profile(self, *words):
+        result = self.simt("profile", *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def test_lines_and_the_bound(self):
+        result = self.profile(self.file("add.cu", VECTOR_ADD), "--card", "rtx 4090", "--registers", 16, "--", 1024)
+        for part in ("1024 sums are right", "kernel add: 1 launch, grid (4, 1, 1), block (256, 1, 1)", "384",
+                     "if (i < n) c[i] = a[i] + b[i];", "on RTX4090: at best bound by ",
+                     "48 of 48 warps of an SM, limited by threads; 16 registers"):
+            self.assertIn(part, result.stdout)
+
+    def test_json_and_the_page(self):
+        self.file("add.cu", VECTOR_ADD.replace("sums are right", "<sums>"))
+        result = self.profile("add.cu", "--json", "--json-file", "add.json", "--html", "add.html", "--", 1024)
+        found = last_json(result)
+        self.assertEqual(json.loads((self.folder / "add.json").read_text(encoding="utf-8")), found)
+        self.assertEqual((found["program"], found["card"], found["complete"], found["launches"]), ("add.cu", "H100", True, 1))
+        kernel = found["kernels"][0]
+        self.assertEqual((kernel["kernel"], kernel["block"], kernel["grid"], kernel["warps"]), ("add", [256, 1, 1], [4, 1, 1], 32))
+        self.assertIsNone(kernel["registers"])
+        line = next(line for line in kernel["lines"] if line["line"] == 7)
+        self.assertEqual((line["file"], line["requests"], line["sectors"], line["ideal_sectors"], line["flops"]),
+                         ("add.cu", 96, 384, 384, 1024))
+        self.assertEqual(line["global_stores"]["sectors"], 128)
+        # Three arrays of 4,096 bytes.
+        self.assertEqual((kernel["total"]["read_sectors"], kernel["total"]["written_sectors"]), (256, 128))
+        page = (self.folder / "add.html").read_text(encoding="utf-8")
+        self.assertIn("prefers-color-scheme: dark", page)
+        self.assertIn("if (i &lt; n) c[i]", page)
+        self.assertNotIn("http", page)  # it needs nothing else
+
+    def test_programs_that_were_built_before(self):
+        self.file("add.cu", VECTOR_ADD)
+        self.assertEqual(self.simt("build", "add.cu", "--profiled", "-o", "counted").returncode, 0)
+        self.assertIn("kernel add", self.profile("counted").stdout)
+        self.assertEqual(self.simt("build", "add.cu", "-o", "plain").returncode, 0)
+        result = self.simt("profile", "plain")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("left no counters: build it with --profiled", result.stderr)
+
+    def test_a_program_that_fails_by_itself(self):
+        result = self.simt("profile", self.file("seven.cu", "int main() { return 7; }"))
+        self.assertEqual((result.returncode, result.stderr), (1, "treadle: the program ended with 7\n"))
+
+    def test_options_that_are_wrong(self):
+        self.file("add.cu", VECTOR_ADD)
+        for words, part in ((("--card", "Voodoo2"), "there is no card 'Voodoo2'; known are H100, H200"),
+                            (("--registers", "many"), "many is neither a number of registers nor nvcc")):
+            result = self.simt("profile", "add.cu", *words)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(part, result.stderr)
 
 
 if __name__ == "__main__":

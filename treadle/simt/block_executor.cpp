@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "treadle/simt/assertion.h"
+#include "treadle/simt/collective_hook.h"
 #include "treadle/simt/give_way.h"
 #include "treadle/simt/hooks.h"
 
@@ -527,6 +528,7 @@ void BlockExecutor::complete(unsigned warp_number, Meeting& meeting) {
   }
   if (exchange.absent != 0) [[unlikely]]
     report_absent_lanes(meeting);
+  hooks::combined(meeting.combine, meeting.fiber[std::countr_zero(exchange.present)]->site);
   hooks::warp_collective(warp_number, meeting.mask, exchange.present, meeting.combine == combine_nothing,
                          meeting.fiber[std::countr_zero(exchange.present)]->site);
   for (unsigned lanes = exchange.present; lanes != 0; lanes &= lanes - 1) {

@@ -4,6 +4,8 @@
 // One block of 64 threads: 2 warps, so 2 requests a line.
 // Marks stand at the end of their lines:
 // clang-format off
+#include <cuda_fp16.h>
+
 #include <cstdio>
 
 __global__ void four_bytes(float* y) {
@@ -61,6 +63,15 @@ __global__ void one_byte(unsigned char* y) {
   y[t] = s[4 * t];  // counts: wavefronts=2 sectors=2
 }
 
+// Two halves in a word: 16 words. Halves are a class here, for whose arrays the compiler keeps a note, which is nobody's access.
+__global__ void two_bytes(__half* y) {
+  __shared__ __half s[64];  // counts: requests=0
+  const int t = threadIdx.x;
+  s[t] = __float2half(1.f);  // counts: requests=2 wavefronts=2 ideal_wavefronts=2 shared_bytes=128
+  __syncthreads();
+  y[t] = s[63 - t];  // counts: requests=4 wavefronts=2 sectors=4 ideal_sectors=4
+}
+
 // Dynamic shared memory has the same banks.
 extern __shared__ float area[];
 __global__ void dynamic(float* y) {
@@ -77,6 +88,7 @@ int main() {
   eight_bytes<<<1, 64>>>((double*)y);
   sixteen_bytes<<<1, 64>>>((float4*)y);
   one_byte<<<1, 64>>>((unsigned char*)y);
+  two_bytes<<<1, 64>>>((__half*)y);
   dynamic<<<1, 64, 64 * sizeof(float)>>>((float*)y);
   return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 #include "treadle/simt/driver/profile.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 
@@ -72,6 +73,29 @@ class ByLine {
   std::map<std::pair<std::string, unsigned>, LineCounters> lines_;
 };
 
+/// The first three numbers behind a text, multiplied: "combine_product<16, 16, 8, __half>" has 2,048.
+uint64_t product_of_numbers(std::string_view text, std::string_view start) {
+  text.remove_prefix(text.find(start) + start.size());
+  uint64_t product = 1;
+  for (int i = 0; i < 3; ++i) {
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) return 0;
+    product *= number;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    text.remove_prefix(std::min(text.find_first_not_of(", "), text.size()));
+  }
+  return product;
+}
+
+/// Of a product of tensor cores, by the name of the function that computes it (wmma.h, mma.h); 0 of other
+/// functions.
+uint64_t tensor_operations_of(std::string_view function) {
+  constexpr std::string_view kWmma = "combine_product<", kMma = "combine_mma<";
+  if (function.find(kWmma) != std::string_view::npos) return 2 * product_of_numbers(function, kWmma);
+  return function.find(kMma) != std::string_view::npos ? 2 * 16 * 8 * 16 : 0;
+}
+
 void add_code(ByLine& lines, const BlockSite& site, const StretchesOfCode& code) {
   const auto stretch = code.find(site.address);
   if (stretch == code.end()) return;
@@ -93,15 +117,17 @@ KernelProfile profile_of(KernelCounters kernel, const StretchesOfCode& code,
     if (LineCounters* const line = lines.at(site.place))
       line->of(site.counters.space, site.counters.kind).add(site.counters);
   for (const MeetingSite& site : kernel.meetings)
-    if (LineCounters* const line = lines.at(site.place))
+    if (LineCounters* const line = lines.at(site.place)) {
       (site.kind == MeetingKind::barrier ? line->barriers : line->collectives) += site.warps;
-  for (const TensorSite& site : kernel.tensors)
-    if (LineCounters* const line = lines.at(site.place)) line->tensor_operations += site.operations;
+      if (const auto function = places.find(site.function); function != places.end())
+        line->tensor_operations += site.warps * tensor_operations_of(function->second.function);
+    }
+  if (const auto function = places.find(kernel.function); kernel.function != 0 && function != places.end())
+    kernel.name = function->second.function;
   for (const BlockSite& site : kernel.code) add_code(lines, site, code);
   kernel.accesses.clear();
   kernel.code.clear();
   kernel.meetings.clear();
-  kernel.tensors.clear();
   KernelProfile profile{std::move(kernel), lines.lines(), {}};
   for (const Line& line : profile.lines) profile.total.add(line.counters);
   return profile;
@@ -111,6 +137,9 @@ std::map<uint64_t, Place> places_of(const ProfileReport& report, const Stretches
                                     const std::string& program) {
   std::map<uint64_t, Place> places;
   for (const KernelCounters& kernel : report.kernels) {
+    if (kernel.function != 0) places[kernel.function];
+    for (const MeetingSite& site : kernel.meetings)
+      if (site.function != 0) places[site.function];
     for (const AccessSite& site : kernel.accesses)
       if (!site.place.known()) places[site.place.address];
     for (const BlockSite& site : kernel.code)

@@ -18,8 +18,9 @@ Json json_of(const AccessSite& site) {
           c.ideal_sectors,     c.new_sectors, c.wavefronts, c.ideal_wavefronts, c.rounds};
 }
 Json json_of(const BlockSite& site) { return {site.address, site.runs, site.lanes}; }
-Json json_of(const MeetingSite& site) { return {json_of(site.place), int(site.kind), site.warps}; }
-Json json_of(const TensorSite& site) { return {json_of(site.place), site.operations}; }
+Json json_of(const MeetingSite& site) {
+  return {json_of(site.place), int(site.kind), site.function, site.warps};
+}
 
 template <class Site>
 Json json_of(const std::vector<Site>& sites) {
@@ -30,6 +31,7 @@ Json json_of(const std::vector<Site>& sites) {
 
 Json json_of(const KernelCounters& kernel) {
   return {{"name", kernel.name},
+          {"function", kernel.function},
           {"block", kernel.block},
           {"grid", kernel.grid},
           {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
@@ -41,8 +43,7 @@ Json json_of(const KernelCounters& kernel) {
           {"written_sectors", kernel.written_sectors},
           {"accesses", json_of(kernel.accesses)},
           {"code", json_of(kernel.code)},
-          {"meetings", json_of(kernel.meetings)},
-          {"tensors", json_of(kernel.tensors)}};
+          {"meetings", json_of(kernel.meetings)}};
 }
 
 Place place_of(const Json& json) { return {json.at(0), json.at(1), json.at(2), ""}; }
@@ -58,9 +59,8 @@ void read(const Json& json, AccessSite& site) {
 }
 void read(const Json& json, BlockSite& site) { site = {json.at(0), json.at(1), json.at(2)}; }
 void read(const Json& json, MeetingSite& site) {
-  site = {place_of(json.at(0)), static_cast<MeetingKind>(json.at(1).get<int>()), json.at(2)};
+  site = {place_of(json.at(0)), static_cast<MeetingKind>(json.at(1).get<int>()), json.at(2), json.at(3)};
 }
-void read(const Json& json, TensorSite& site) { site = {place_of(json.at(0)), json.at(1)}; }
 
 template <class Site>
 void read(const Json& json, std::vector<Site>& sites) {
@@ -69,6 +69,7 @@ void read(const Json& json, std::vector<Site>& sites) {
 
 KernelCounters kernel_of(const Json& json) {
   KernelCounters kernel{.name = json.at("name"),
+                        .function = json.at("function"),
                         .block = json.at("block"),
                         .grid = json.at("grid"),
                         .dynamic_shared_bytes = json.at("dynamic_shared_bytes"),
@@ -80,12 +81,10 @@ KernelCounters kernel_of(const Json& json) {
                         .written_sectors = json.at("written_sectors"),
                         .accesses = {},
                         .code = {},
-                        .meetings = {},
-                        .tensors = {}};
+                        .meetings = {}};
   read(json.at("accesses"), kernel.accesses);
   read(json.at("code"), kernel.code);
   read(json.at("meetings"), kernel.meetings);
-  read(json.at("tensors"), kernel.tensors);
   return kernel;
 }
 

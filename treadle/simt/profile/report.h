@@ -51,18 +51,14 @@ enum class MeetingKind : uint8_t { barrier, collective };
 struct TREADLE_API MeetingSite {
   Place place;
   MeetingKind kind = MeetingKind::barrier;
-  uint64_t warps = 0;  ///< that have passed, each time counted
-};
-
-/// Products of tensor cores.
-struct TREADLE_API TensorSite {
-  Place place;
-  uint64_t operations = 0;  ///< two for each product that is added
+  uint64_t function = 0;  ///< of a collective: what combines the lanes' values, in the program's file
+  uint64_t warps = 0;     ///< that have passed, each time counted
 };
 
 /// A kernel's launches with equal blocks.
 struct TREADLE_API KernelCounters {
-  std::string name;
+  std::string name;       ///< as it is launched
+  uint64_t function = 0;  ///< in the program's file, where it was launched by a pointer
   Coordinates block{1, 1, 1};
   Coordinates grid{1, 1, 1};  ///< of the largest launch
   uint64_t dynamic_shared_bytes = 0;
@@ -73,7 +69,6 @@ struct TREADLE_API KernelCounters {
   std::vector<AccessSite> accesses;
   std::vector<BlockSite> code;
   std::vector<MeetingSite> meetings;
-  std::vector<TensorSite> tensors;
 };
 
 struct TREADLE_API ProfileReport {

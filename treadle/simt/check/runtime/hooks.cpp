@@ -17,6 +17,7 @@
 #include "treadle/simt/check/runtime/epochs.h"
 #include "treadle/simt/check/runtime/findings.h"
 #include "treadle/simt/check/runtime/shared_variables.h"
+#include "treadle/simt/collective_hook.h"
 
 namespace treadle::checker {
 namespace {
@@ -144,6 +145,8 @@ void warp_collective(unsigned warp, unsigned mask, unsigned present, bool is_syn
   }
   if (is_sync) running_block->meet_lanes(warp, present);
 }
+
+void combined(WarpCombine*, Site) {}
 
 void mistake(const Mistake& mistake) {
   if (running_block != nullptr) running_block->report_mistake(mistake);

@@ -3,11 +3,13 @@
 
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <utility>
 
 #include "treadle/simt/block_executor.h"
 #include "treadle/simt/check/runtime/shared_variables.h"
+#include "treadle/simt/collective_hook.h"
 #include "treadle/simt/profile/runtime/block.h"
 #include "treadle/simt/profile/runtime/totals.h"
 
@@ -28,6 +30,15 @@ __attribute__((constructor(101))) void start_program() {
   std::atexit(write_report);
 }
 
+/// A launch by a pointer to its kernel keeps that before the arguments (launch_syntax.h). 0 where the kernel
+/// is known.
+uint64_t function_in(const checked::KernelLaunch& launch) {
+  uintptr_t first = 0;
+  if (launch.argument_bytes < sizeof first) return 0;
+  std::memcpy(&first, launch.arguments, sizeof first);
+  return checker::is_code(first) ? first - program_base : 0;
+}
+
 uint64_t number_of(checked::Site site) { return std::bit_cast<uintptr_t>(site) - program_base; }
 
 }  // namespace
@@ -42,6 +53,7 @@ void grid_begin(const KernelLaunch& launch, const Schedule&) {
   const auto [gx, gy, gz] = launch.grid;
   const auto [bx, by, bz] = launch.block;
   profiler::begin_launch({.kernel = kernel_name(launch.signature),
+                          .function = profiler::function_in(launch),
                           .grid = {gx, gy, gz},
                           .block = {bx, by, bz},
                           .dynamic_shared_bytes = launch.shared_bytes,
@@ -59,14 +71,17 @@ void thread_end(unsigned thread) { block_of_this_thread().end_thread(thread); }
 void block_barrier(Site site, unsigned) {
   profiler::Block& block = block_of_this_thread();
   block.meet();
-  block.counts.meetings[{profiler::number_of(site), simt::MeetingKind::barrier}] += block.live_warps();
+  block.counts.meetings[{profiler::number_of(site), simt::MeetingKind::barrier, 0}] += block.live_warps();
 }
 
 void grid_barrier() {}
 
-void warp_collective(unsigned, unsigned, unsigned, bool, Site site) {
-  ++block_of_this_thread().counts.meetings[{profiler::number_of(site), simt::MeetingKind::collective}];
+void combined(WarpCombine* combine, Site site) {
+  const uint64_t function = reinterpret_cast<uintptr_t>(combine) - profiler::program_base;
+  ++block_of_this_thread()
+        .counts.meetings[{profiler::number_of(site), simt::MeetingKind::collective, function}];
 }
+void warp_collective(unsigned, unsigned, unsigned, bool, Site) {}
 
 void mistake(const Mistake&) {}
 void grid_failed() {}

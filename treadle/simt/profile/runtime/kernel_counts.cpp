@@ -3,6 +3,8 @@
 #include <bit>
 #include <utility>
 
+#include "treadle/simt/check/runtime/shared_variables.h"
+
 namespace treadle::profiler {
 namespace {
 
@@ -40,7 +42,9 @@ KernelCounts::Access& KernelCounts::access_at(uint32_t place, EventKind kind, co
     Access& access = accesses_.emplace_back();
     access.place = place;
     access.counters.kind = kind_of(kind);
-    const bool shared = shared_.holds(request.address[static_cast<unsigned>(std::countr_zero(request.mask))]);
+    const uint64_t address = request.address[static_cast<unsigned>(std::countr_zero(request.mask))];
+    const bool shared = shared_.holds(address);
+    access.ignored = shared && checker::SharedVariables::of_program().is_guard(address - shared_.begin);
     access.counters.space = shared ? MemorySpace::shared : MemorySpace::global;
     index = static_cast<uint32_t>(accesses_.size());
   }
@@ -66,6 +70,7 @@ void KernelCounts::measure(Access& access, const Request& request) {
 
 void KernelCounts::access(uint32_t place, EventKind kind, const Request& request) {
   Access& access = access_at(place, kind, request);
+  if (access.ignored) return;
   const uint64_t first = request.address[static_cast<unsigned>(std::countr_zero(request.mask))];
   const uint64_t phase = phase_of(access.counters, first) | uint64_t{request.bytes} << 32;
   bool same = request.mask == access.mask && phase == access.phase;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "treadle/simt/profile/report.h"
@@ -25,6 +26,7 @@ class KernelCounts final : public WarpObserver {
  public:
   struct Access {
     uint32_t place = 0;
+    bool ignored = false;  ///< the compiler's own, which a GPU does not have
     simt::AccessCounters counters;
     uintptr_t shared_begin = UINTPTR_MAX, shared_end = 0;  ///< of what it touched of shared memory
 
@@ -57,8 +59,8 @@ class KernelCounts final : public WarpObserver {
   std::vector<Code> take_code();
 
   TouchedSectors touched;
-  std::map<std::pair<uint64_t, simt::MeetingKind>, uint64_t> meetings;  ///< by address of the place
-  std::map<uint64_t, uint64_t> tensor_operations;
+  /// By number of the place and, of a collective, of the function that combines.
+  std::map<std::tuple<uint64_t, simt::MeetingKind, uint64_t>, uint64_t> meetings;
   uint64_t blocks = 0, warps = 0;
 
  private:

@@ -16,7 +16,7 @@
 namespace treadle::profiler {
 namespace {
 
-using Key = std::tuple<std::string, simt::Coordinates, size_t>;
+using Key = std::tuple<std::string, uint64_t, simt::Coordinates, size_t>;
 /// A place in the program, by its number (block.h) or by the data that tell it.
 using Number = uint64_t;
 
@@ -26,8 +26,7 @@ struct Kernel {
   simt::KernelCounters counters;
   std::map<std::pair<Number, simt::AccessKind>, simt::AccessCounters> accesses;
   std::map<Number, simt::BlockSite> code;
-  std::map<std::pair<Number, simt::MeetingKind>, uint64_t> meetings;
-  std::map<Number, uint64_t> tensors;
+  decltype(KernelCounts::meetings) meetings;
   std::set<size_t> shared_variables;  ///< offsets of those that were used
 };
 
@@ -68,6 +67,7 @@ void note_shared_variables(Kernel& kernel, const KernelCounts::Access& access) {
 
 void take(Kernel& kernel, KernelCounts& counts) {
   for (const KernelCounts::Access& access : counts.take_accesses()) {
+    if (access.ignored) continue;
     simt::AccessCounters& sum = kernel.accesses[{access.place, access.counters.kind}];
     sum.kind = access.counters.kind;
     sum.space = access.counters.space;
@@ -81,8 +81,6 @@ void take(Kernel& kernel, KernelCounts& counts) {
     sum.lanes += code.lanes;
   }
   for (const auto& [where, warps] : std::exchange(counts.meetings, {})) kernel.meetings[where] += warps;
-  for (const auto& [where, count] : std::exchange(counts.tensor_operations, {}))
-    kernel.tensors[where] += count;
   kernel.counters.blocks += std::exchange(counts.blocks, 0);
   kernel.counters.warps += std::exchange(counts.warps, 0);
 }
@@ -115,10 +113,10 @@ simt::KernelCounters result_of(const Kernel& kernel) {
   for (const auto& [where, counters] : kernel.accesses)
     result.accesses.push_back({place_of(where.first), counters});
   for (const auto& [number, code] : kernel.code) result.code.push_back(code);
-  for (const auto& [where, warps] : kernel.meetings)
-    result.meetings.push_back({place_of(where.first), where.second, warps});
-  for (const auto& [number, operations] : kernel.tensors)
-    result.tensors.push_back({place_of(number), operations / kLanes});
+  for (const auto& [where, warps] : kernel.meetings) {
+    const auto [number, kind, function] = where;
+    result.meetings.push_back({place_of(number), kind, function, warps});
+  }
   return result;
 }
 
@@ -135,12 +133,13 @@ const Launch& current_launch() { return state().launch; }
 void end_launch() {
   const std::lock_guard lock(state().mutex);
   const Launch& launch = state().launch;
-  const auto [found, is_new] =
-      state().kernels.try_emplace({launch.kernel, launch.block, launch.dynamic_shared_bytes});
+  const auto [found, is_new] = state().kernels.try_emplace(
+      {launch.kernel, launch.function, launch.block, launch.dynamic_shared_bytes});
   Kernel& kernel = found->second;
   if (is_new) {
     kernel.order = state().kernels.size();
     kernel.counters.name = launch.kernel;
+    kernel.counters.function = launch.function;
     kernel.counters.block = launch.block;
     kernel.counters.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   }
