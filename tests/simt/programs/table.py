@@ -8,8 +8,8 @@ import verdicts
 HEAD = """# CUDA programs of others
 
 {count} programs of the collection [HeCBench](https://github.com/zjin-lcf/HeCBench), each built unchanged by `treadle simt build`, run
-with small arguments, and run under `treadle simt check`: **{built} are built, {right} are right**, {wrong} wrong, {too_long} too
-large to run. Of {reported} programs the checker reports something, at {places} places ({reports}). Each report was judged by reading the
+with small arguments, and run under `treadle simt check`: **{built} are built, {right} are right**, {wrong} wrong, {too_long} of a size that is
+fixed and takes a processor long: they were not run to their end. Of {reported} programs the checker reports something, at {places} places ({reports}). Each report was judged by reading the
 source at the lines that it names, and all are true; what they are follows below the table.
 
 `tests/simt/programs/run --check --write docs/cuda-programs.md` does it all and writes this file; it takes the collection's folder by
