@@ -122,8 +122,6 @@ KernelProfile profile_of(KernelCounters kernel, const StretchesOfCode& code,
       if (const auto function = places.find(site.function); function != places.end())
         line->tensor_operations += site.warps * tensor_operations_of(function->second.function);
     }
-  if (const auto function = places.find(kernel.function); kernel.function != 0 && function != places.end())
-    kernel.name = function->second.function;
   for (const BlockSite& site : kernel.code) add_code(lines, site, code);
   kernel.accesses.clear();
   kernel.code.clear();
@@ -137,7 +135,6 @@ std::map<uint64_t, Place> places_of(const ProfileReport& report, const Stretches
                                     const std::string& program) {
   std::map<uint64_t, Place> places;
   for (const KernelCounters& kernel : report.kernels) {
-    if (kernel.function != 0) places[kernel.function];
     for (const MeetingSite& site : kernel.meetings)
       if (site.function != 0) places[site.function];
     for (const AccessSite& site : kernel.accesses)

@@ -31,7 +31,6 @@ Json json_of(const std::vector<Site>& sites) {
 
 Json json_of(const KernelCounters& kernel) {
   return {{"name", kernel.name},
-          {"function", kernel.function},
           {"block", kernel.block},
           {"grid", kernel.grid},
           {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
@@ -69,7 +68,6 @@ void read(const Json& json, std::vector<Site>& sites) {
 
 KernelCounters kernel_of(const Json& json) {
   KernelCounters kernel{.name = json.at("name"),
-                        .function = json.at("function"),
                         .block = json.at("block"),
                         .grid = json.at("grid"),
                         .dynamic_shared_bytes = json.at("dynamic_shared_bytes"),

@@ -57,8 +57,7 @@ struct TREADLE_API MeetingSite {
 
 /// A kernel's launches with equal blocks.
 struct TREADLE_API KernelCounters {
-  std::string name;       ///< as it is launched
-  uint64_t function = 0;  ///< in the program's file, where it was launched by a pointer
+  std::string name;
   Coordinates block{1, 1, 1};
   Coordinates grid{1, 1, 1};  ///< of the largest launch
   uint64_t dynamic_shared_bytes = 0;

@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <utility>
 
@@ -30,15 +29,6 @@ __attribute__((constructor(101))) void start_program() {
   std::atexit(write_report);
 }
 
-/// A launch by a pointer to its kernel keeps that before the arguments (launch_syntax.h). 0 where the kernel
-/// is known.
-uint64_t function_in(const checked::KernelLaunch& launch) {
-  uintptr_t first = 0;
-  if (launch.argument_bytes < sizeof first) return 0;
-  std::memcpy(&first, launch.arguments, sizeof first);
-  return checker::is_code(first) ? first - program_base : 0;
-}
-
 uint64_t number_of(checked::Site site) { return std::bit_cast<uintptr_t>(site) - program_base; }
 
 }  // namespace
@@ -53,7 +43,6 @@ void grid_begin(const KernelLaunch& launch, const Schedule&) {
   const auto [gx, gy, gz] = launch.grid;
   const auto [bx, by, bz] = launch.block;
   profiler::begin_launch({.kernel = kernel_name(launch.signature),
-                          .function = profiler::function_in(launch),
                           .grid = {gx, gy, gz},
                           .block = {bx, by, bz},
                           .dynamic_shared_bytes = launch.shared_bytes,

@@ -16,7 +16,7 @@
 namespace treadle::profiler {
 namespace {
 
-using Key = std::tuple<std::string, uint64_t, simt::Coordinates, size_t>;
+using Key = std::tuple<std::string, simt::Coordinates, size_t>;
 /// A place in the program, by its number (block.h) or by the data that tell it.
 using Number = uint64_t;
 
@@ -133,13 +133,12 @@ const Launch& current_launch() { return state().launch; }
 void end_launch() {
   const std::lock_guard lock(state().mutex);
   const Launch& launch = state().launch;
-  const auto [found, is_new] = state().kernels.try_emplace(
-      {launch.kernel, launch.function, launch.block, launch.dynamic_shared_bytes});
+  const auto [found, is_new] =
+      state().kernels.try_emplace({launch.kernel, launch.block, launch.dynamic_shared_bytes});
   Kernel& kernel = found->second;
   if (is_new) {
     kernel.order = state().kernels.size();
     kernel.counters.name = launch.kernel;
-    kernel.counters.function = launch.function;
     kernel.counters.block = launch.block;
     kernel.counters.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   }

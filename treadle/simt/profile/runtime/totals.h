@@ -11,7 +11,6 @@ namespace treadle::profiler {
 /// The launch whose blocks run.
 struct Launch {
   std::string kernel;
-  uint64_t function = 0;  ///< in the program's file, where the kernel was launched by a pointer
   simt::Coordinates grid{1, 1, 1}, block{1, 1, 1};
   size_t dynamic_shared_bytes = 0;
   const void* arguments = nullptr;
