@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/interruption.h"
+#include "cli/lab/counters.h"
 #include "cli/lab/ladder.h"
 #include "cli/lab/lessons.h"
 #include "cli/lab/record.h"
@@ -16,8 +17,8 @@ namespace treadle::cli {
 namespace {
 
 struct LabRun : LessonChoice, ProgramRun {
-  std::string program;
-  bool json = false;
+  std::string program, card = "H100";
+  bool counters = false, json = false;
 
   static void describe(auto& field) {
     using O = LabRun;
@@ -25,6 +26,8 @@ struct LabRun : LessonChoice, ProgramRun {
     field("program", &O::program, "Only this program of the lesson, and no ladder",
           {.on_command_line = "PROGRAM"});
     ProgramRun::describe(field);
+    field("counters", &O::counters, "Count what each kernel asks of a GPU, too: see `treadle simt profile`");
+    field("card", &O::card, "GPU that bounds are for: " + simt::names_of_cards());
     field("json", &O::json, "One JSON object on the last line");
   }
 };
@@ -40,6 +43,7 @@ struct ProgramResult {
   std::string file, output;
   int code = 0;
   std::vector<KernelRow> kernels = {};
+  std::vector<KernelCounts> counts = {};
 };
 
 std::vector<KernelRow> kernel_rows(const std::string& output) {
@@ -56,8 +60,8 @@ std::vector<KernelRow> kernel_rows(const std::string& output) {
   return rows;
 }
 
-ProgramResult run_program(const LabRun& chosen, const std::filesystem::path& source, const IsGiven& is_given,
-                          const std::stop_token& stop) {
+ProgramResult run_program(const LabRun& chosen, const simt::Card& card, const std::filesystem::path& source,
+                          const IsGiven& is_given, const std::stop_token& stop) {
   const simt::driver::TemporaryFolder folder;
   simt::driver::BuildOptions options;
   options.sources = {source.string()};
@@ -70,6 +74,8 @@ ProgramResult run_program(const LabRun& chosen, const std::filesystem::path& sou
   result.code = run(process).code;
   result.output = simt::driver::read_file(process.output);
   result.kernels = kernel_rows(result.output);
+  if (chosen.counters && result.code == 0)
+    result.counts = counts_of(source, chosen.process("", is_given("--seed"), stop), card);
   return result;
 }
 
@@ -85,9 +91,10 @@ std::vector<std::filesystem::path> chosen_programs(const LabRun& chosen, const L
       fmt::format("lesson {} has no program {}; it has {}", lesson.number, chosen.program, names));
 }
 
-void print_program(const ProgramResult& result) {
+void print_program(const ProgramResult& result, const std::string& card) {
   fmt::print("{}\n{}", result.file, result.output);
   if (result.code != 0) fmt::print("{} ended with {}\n", result.file, result.code);
+  if (!result.counts.empty()) fmt::print("\ncounters, and bounds on {}\n{}", card, table_of(result.counts));
   fmt::print("\n");
 }
 
@@ -104,7 +111,9 @@ Json json_of_program(const ProgramResult& result) {
   std::vector<Json> kernels;
   for (const KernelRow& row : result.kernels)
     kernels.push_back({{"kernel", row.kernel}, {"right", row.right}, {"milliseconds", row.milliseconds}});
-  return {{"program", result.file}, {"exit_code", result.code}, {"kernels", kernels}};
+  std::vector<Json> counts;
+  for (const KernelCounts& one : result.counts) counts.push_back(json_of(one));
+  return {{"program", result.file}, {"exit_code", result.code}, {"kernels", kernels}, {"counters", counts}};
 }
 
 Json json_of_ladder(const std::string& op, const std::vector<RungRun>& rungs) {
@@ -123,16 +132,17 @@ Json json_of_ladder(const std::string& op, const std::vector<RungRun>& rungs) {
 int run(const LabRun& chosen, const IsGiven& is_given) {
   const Lesson lesson = chosen.lesson();
   const std::vector<std::filesystem::path> programs = chosen_programs(chosen, lesson);
+  const simt::Card& card = simt::card_named(chosen.card);
   const std::stop_token stop = stop_on_signals();
   if (!chosen.json) fmt::print("{}. {}\n\n", lesson.number, lesson.title);
   bool all_well = true;
   std::vector<Json> results, ladders;
   for (const auto& program : programs) {
-    const ProgramResult result = run_program(chosen, program, is_given, stop);
+    const ProgramResult result = run_program(chosen, card, program, is_given, stop);
     if (stop.stop_requested()) return kInterrupted;
     all_well &= result.code == 0;
     results.push_back(json_of_program(result));
-    if (!chosen.json) print_program(result);
+    if (!chosen.json) print_program(result, card.name);
   }
   for (const std::string& op : chosen.program.empty() ? lesson.ladders : std::vector<std::string>{}) {
     if (stop.stop_requested()) return kInterrupted;

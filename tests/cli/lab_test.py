@@ -91,6 +91,12 @@ class Running(Lab):
         self.assertEqual((rungs[0]["variant"], rungs[0]["largest_error"]), ("naive", 0))
         self.assertEqual(self.lesson(1)["run"], True)
 
+    def test_what_kernels_ask_of_a_gpu(self):
+        counts = last_json(self.call("run", 1, "twice", "--counters", "--json"))["programs"][0]["counters"]
+        self.assertEqual([(one["kernel"], one["launches"], one["requests"], one["sectors"], one["active_lanes"]) for one in counts],
+                         [("twice", 1, 2, 2, 3)])
+        self.assert_fails(self.call("run", 1, "--counters", "--card", "H10"), 2, "H10")
+
     def test_a_program_alone(self):
         result = self.call("run", 1, "twice")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -143,7 +149,7 @@ class Lessons(unittest.TestCase):
             with self.subTest(folder.name):
                 text = (folder / "lesson.md").read_text(encoding="utf-8")
                 self.assertTrue(folder.name.startswith(f"{number:02}-") and text.startswith(f"# {number}. "))
-                for heading in ("Why", "The picture", "Run it", "Check it", "Break it", "Read on"):
+                for heading in ("Why", "The picture", "Run it", "Check it", "Read its counters", "Break it", "Read on"):
                     self.assertIn(f"\n## {heading}\n", text)
                 self.assertTrue(list(folder.glob("*.cu")))
                 faults = list((folder / "faults").glob("*.cu"))
