@@ -337,7 +337,9 @@ std::vector<TestCase> special_cases(const Geometry& g) {
 
 std::vector<TestCase> cases() {
   std::vector<TestCase> list;
-  for (Geometry g : geometries()) {
+  std::vector<Geometry> all = geometries();
+  all.push_back({"windows over the edge", {2, 5, 7, 8}, {5, 5, 3, 3}, {}, {.padding = 1}});
+  for (Geometry g : all) {
     TestInput x{g.x, {}, g.layout}, w{g.w}, b{{g.w[0]}}, none{};
     none.defined = false;
     list.push_back({g.label, {x, w, b}, Attributes::of(g.options())});
@@ -390,7 +392,9 @@ std::vector<TestCase> input_gradient_cases() {
 
 std::vector<TestCase> weight_gradient_cases() {
   std::vector<TestCase> list;
-  for (const Geometry& g : geometries()) {
+  std::vector<Geometry> all = geometries();
+  all.push_back({"259 windows", {1, 1, 16, 76}, {2, 1, 3, 3}, {}, {}, TestLayout::channels_last});  // 130 + 129
+  for (const Geometry& g : all) {
     const Shape y = pooled_shape_of(g);
     Conv2dMaxPool2dWeightGradientOptions options{g.options(), {g.w[2], g.w[3]}};
     list.push_back(
