@@ -16,7 +16,7 @@ TEST(Occupancy, IsThatOfTheCalculator) {
   EXPECT_EQ(occupancy("A100", 256, 0, 32).warps, 64u);
   EXPECT_EQ(occupancy("A100", 256, 0, 64).warps, 32u);  // 2,048 registers a warp, 8 warps a quarter
   EXPECT_EQ(occupancy("A100", 256, 0, 64).limit, "registers");
-  EXPECT_EQ(occupancy("A100", 128, 0, 33).warps, 48u);  // rounded up to 1,280 a warp
+  EXPECT_EQ(occupancy("A100", 128, 0, 33).warps, 48u);          // rounded up to 1,280 a warp
   EXPECT_EQ(occupancy("H100", 1024, 0, 33).warps, 32u);         // 12 warps a quarter: one block of 32
   EXPECT_EQ(occupancy("A100", 128, 48 * 1024, 32).blocks, 3u);  // 49 KiB each, of 164
   EXPECT_EQ(occupancy("A100", 128, 48 * 1024, 32).limit, "shared memory");

@@ -393,7 +393,8 @@ std::vector<TestCase> input_gradient_cases() {
 std::vector<TestCase> weight_gradient_cases() {
   std::vector<TestCase> list;
   std::vector<Geometry> all = geometries();
-  all.push_back({"259 windows", {1, 1, 16, 76}, {2, 1, 3, 3}, {}, {}, TestLayout::channels_last});  // 130 + 129
+  all.push_back(
+      {"259 windows", {1, 1, 16, 76}, {2, 1, 3, 3}, {}, {}, TestLayout::channels_last});  // 130 + 129
   for (const Geometry& g : all) {
     const Shape y = pooled_shape_of(g);
     Conv2dMaxPool2dWeightGradientOptions options{g.options(), {g.w[2], g.w[3]}};
