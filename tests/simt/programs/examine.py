@@ -8,7 +8,7 @@ import declared
 import inputs
 import verdicts
 
-FAILURE = re.compile(r"\bFAIL|^Error|Validation failed|[Mm]ismatch|dismatch|wrong results|[Ii]ncorrect\b|treadle simt: |GPUassert|CUDA error",
+FAILURE = re.compile(r"\bFAIL|^Error:|Validation failed|[Mm]ismatch|dismatch|wrong results|[Ii]ncorrect\b|treadle simt: |GPUassert|CUDA error",
                      re.MULTILINE)
 
 
