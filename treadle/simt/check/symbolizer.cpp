@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -58,6 +59,14 @@ std::string quoted_for_shell(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? "'\\''" : std::string(1, c);
   return result + "'";
+}
+
+std::string shortened_path(const std::string& file) {
+  std::error_code error;
+  std::string path = std::filesystem::path(file).lexically_normal().string();
+  const std::string folder = std::filesystem::current_path(error).string() + "/";
+  if (!error && path.starts_with(folder)) path.erase(0, folder.size());
+  return path;
 }
 
 std::vector<std::string> output_lines(const std::string& command) {

@@ -21,6 +21,10 @@ TREADLE_API void find_places(std::map<uint64_t, Place>& places, const std::strin
 /// Whether a file is of the one who wrote the program: not one of the headers that it includes.
 TREADLE_API bool of_the_program(const std::string& file);
 
+/// A file as the user would write it: without detours by way of `..`, from the working folder where it lies
+/// below that.
+TREADLE_API std::string shortened_path(const std::string& file);
+
 /// The lines that a command prints.
 TREADLE_API std::vector<std::string> output_lines(const std::string& command);
 /// A text in quotes for a shell.

@@ -1,7 +1,6 @@
 #include "treadle/simt/driver/check.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <tuple>
 
 #include "treadle/simt/check/symbolizer.h"
@@ -27,13 +26,9 @@ bool is_index_of(const Report& index, const Report& access) {
          order_of(index.place) == order_of(access.place);
 }
 
-/// As the user would write it: without detours by way of `..`, from the working folder where it lies below
-/// that.
+/// File and function as the user would write them.
 void shorten(Place& place) {
-  std::error_code error;
-  place.file = std::filesystem::path(place.file).lexically_normal().string();
-  const std::string folder = std::filesystem::current_path(error).string() + "/";
-  if (!error && place.file.starts_with(folder)) place.file.erase(0, folder.size());
+  place.file = shortened_path(place.file);
   place.function = without_parameters(place.function);
 }
 
@@ -58,16 +53,13 @@ std::vector<Report> grouped(std::vector<Report> reports) {
   return result;
 }
 
-CheckedRun run_checked(Process process) {
-  const TemporaryFolder folder;
-  const std::string file = folder / "report.json";
-  process.environment.emplace_back("TREADLE_SIMT_REPORT", file);
+CheckedRun run_checked(const Process& process) {
+  const ReportingEnd ended = run_for_report(process);
   CheckedRun result;
-  result.end = run(process);
-  std::error_code error;
-  result.complete = std::filesystem::exists(file, error) && std::filesystem::file_size(file, error) > 0;
+  result.end = ended.end;
+  result.complete = !ended.report.empty();
   if (!result.complete) return result;
-  result.report = run_report_from_json(read_file(file));
+  result.report = run_report_from_json(ended.report);
   symbolize(result.report.reports, process.words[0]);
   for (Report& report : result.report.reports) {
     shorten(report.place);

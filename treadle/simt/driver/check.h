@@ -15,7 +15,7 @@ struct CheckedRun {
 };
 
 /// Runs a program that was built checked; `process` is its command.
-CheckedRun run_checked(Process process);
+CheckedRun run_checked(const Process& process);
 
 /// Reports of the same kind in the same kernel at the same lines become one, the first of them, with their
 /// number; two places count as the same in either order. In order of files and lines.

@@ -135,6 +135,16 @@ ProcessEnd run(const Process& process) {
   return wait_for(child, process);
 }
 
+ReportingEnd run_for_report(Process process) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "report.json";
+  process.environment.emplace_back("TREADLE_SIMT_REPORT", file);
+  ReportingEnd result{run(process), ""};
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) result.report = read_file(file);
+  return result;
+}
+
 TemporaryFolder::TemporaryFolder() {
   std::error_code error;
   std::filesystem::path parent = std::filesystem::temp_directory_path(error);

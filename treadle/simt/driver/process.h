@@ -26,6 +26,14 @@ struct ProcessEnd {
 /// Runs it to its end. Throws FileError when it cannot be started.
 ProcessEnd run(const Process& process);
 
+/// How a program ended, and what it has written to the file that TREADLE_SIMT_REPORT names; empty: nothing.
+struct ReportingEnd {
+  ProcessEnd end;
+  std::string report;
+};
+/// Runs a program that reports. Throws as run() does.
+ReportingEnd run_for_report(Process process);
+
 /// A folder of our own for a while, with all that is put into it.
 class TemporaryFolder {
  public:

@@ -16,13 +16,6 @@ std::string whole_path(const std::string& file) {
   return std::filesystem::absolute(file, error).lexically_normal().string();
 }
 
-/// As the user would write it: from the working folder, where it lies below that.
-std::string shortened(const std::string& path) {
-  std::error_code error;
-  const std::string folder = std::filesystem::current_path(error).string() + "/";
-  return !error && path.starts_with(folder) ? path.substr(folder.size()) : path;
-}
-
 /// The stretches that were run.
 StretchesOfCode code_of(const ProfileReport& report, const std::string& program) {
   uint64_t begin = UINT64_MAX, end = 0;
@@ -66,7 +59,7 @@ class ByLine {
   /// Null for a line of the headers that programs include.
   LineCounters* line(const Place& place) {
     const std::string path = whole_path(place.file);
-    return of_the_program(path) ? &lines_[{shortened(path), place.line}] : nullptr;
+    return of_the_program(path) ? &lines_[{shortened_path(path), place.line}] : nullptr;
   }
 
   const std::map<uint64_t, Place>& places_;
@@ -149,16 +142,13 @@ std::map<uint64_t, Place> places_of(const ProfileReport& report, const Stretches
 
 }  // namespace
 
-ProfiledRun run_profiled(Process process) {
-  const TemporaryFolder folder;
-  const std::string file = folder / "profile.json";
-  process.environment.emplace_back("TREADLE_SIMT_REPORT", file);
+ProfiledRun run_profiled(const Process& process) {
+  const ReportingEnd ended = run_for_report(process);
   ProfiledRun result;
-  result.end = run(process);
-  std::error_code error;
-  result.complete = std::filesystem::exists(file, error) && std::filesystem::file_size(file, error) > 0;
+  result.end = ended.end;
+  result.complete = !ended.report.empty();
   if (!result.complete) return result;
-  ProfileReport report = profile_from_json(read_file(file));
+  ProfileReport report = profile_from_json(ended.report);
   result.launches = report.launches;
   result.seconds = report.seconds;
   const StretchesOfCode code = code_of(report, process.words[0]);

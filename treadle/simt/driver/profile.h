@@ -18,6 +18,6 @@ struct ProfiledRun {
 };
 
 /// Runs a program that was built profiled; `process` is its command.
-ProfiledRun run_profiled(Process process);
+ProfiledRun run_profiled(const Process& process);
 
 }  // namespace treadle::simt::driver

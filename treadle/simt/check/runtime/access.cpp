@@ -169,14 +169,14 @@ inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_
   const bool in_flight = write.kind == AccessKind::in_flight && write.epoch >= first_epoch_;
   if ((write.epoch >= safe_epoch || in_flight) && (write.mask & mask) != 0) [[unlikely]] {
     const bool by_me = write.epoch == epoch_ && write.thread == thread_;
-    const bool unordered = !by_me && !ordered(write);
-    const Record now = record(kind, pc, mask);
-    if ((in_flight || unordered) && conflict(write, now, kWrite)) {
-      report_race(write, true, now, kWrite, address, bytes);
-    } else if (write.kind >= AccessKind::is_volatile) {
-      if (kind == AccessKind::plain)
+    const bool unordered = !by_me && !ordered(write), by_atomic = write.kind >= AccessKind::is_volatile;
+    if (in_flight || unordered || by_atomic) {
+      const Record now = record(kind, pc, mask);
+      if ((in_flight || unordered) && conflict(write, now, kWrite))
+        report_race(write, true, now, kWrite, address, bytes);
+      else if (by_atomic && kind == AccessKind::plain)
         check_earlier_atomic(cell, now, kWrite, safe_epoch, address, bytes);
-      else if (kWrite && unordered)
+      else if (by_atomic && kWrite && unordered)
         keep_earlier_atomic(cell, address);
     }
   }
