@@ -403,11 +403,10 @@ inline uint64_t BlockExecutor::wait_at_barrier() {
   const Fiber* other = at_barrier_.first();
   {
     const std::string message =
-        fmt::format("divergent barrier: thread {} waits at {}, thread {} at {}", thread_name(other->thread),
-                    place(other->site), thread_name(current_->thread), place(site));
-    hooks::mistake(
-        {"divergent-barrier", message.c_str(), site, current_->thread, true, other->site, other->thread});
-    set_failure(message);
+        fmt::format("thread {} waits at {}, thread {} at {}", thread_name(other->thread), place(other->site),
+                    thread_name(current_->thread), place(site));
+    fail({"divergent-barrier", message.c_str(), site, current_->thread, true, other->site, other->thread},
+         "divergent barrier: ");
   }
   abandon();
 }
@@ -441,10 +440,8 @@ void BlockExecutor::wait_for_grid() {
     meeting = host_->wait_for_grid();
   if (meeting == BlockHost::Meeting::met) return hooks::grid_barrier();
   if (meeting == BlockHost::Meeting::impossible) {
-    const std::string message =
-        "deadlock: waits in grid_sync() at " + place(here) + ", but another block has ended";
-    hooks::mistake({"deadlock", message.c_str(), here, at_barrier_.first()->thread});
-    set_failure(message);
+    const std::string message = "waits in grid_sync() at " + place(here) + ", but another block has ended";
+    fail({"deadlock", message.c_str(), here, at_barrier_.first()->thread}, "deadlock: ");
   }
   abandon();
 }
@@ -479,8 +476,7 @@ inline uint64_t BlockExecutor::meet_warp(unsigned mask, WarpCombine* combine, ui
     const std::string message =
         fmt::format("bad mask: {:#010x} does not name lane {} of thread {}, which calls at {}", mask,
                     current_->thread % 32, thread_name(current_->thread), place(site));
-    hooks::mistake({"divergent-collective", message.c_str(), site, current_->thread});
-    set_failure(message);
+    fail({"divergent-collective", message.c_str(), site, current_->thread});
   }
   abandon();
 }
@@ -759,12 +755,11 @@ void BlockExecutor::give_way(bool spins) {
 void BlockExecutor::end_by_limit() {
   enter();
   {
-    const std::string message = fmt::format("deadlock: no block has ended for too long: thread {} runs; {}",
+    const std::string message = fmt::format("no block has ended for too long: thread {} runs; {}",
                                             running_thread_name(), waiting_threads());
     hooks::Mistake mistake{"deadlock", message.c_str(), Site(), current_->thread};
     mistake.last_wait = current_->site;
-    hooks::mistake(mistake);
-    set_failure(message);
+    fail(mistake, "deadlock: ");
   }
   abandon();
 }
@@ -799,8 +794,7 @@ void BlockExecutor::begin_copy(const BackgroundCopy& copy, Site site) {
     const std::string message = fmt::format(
         "thread {}: a copy of {} bytes at {} takes addresses that are multiples of {}, and gets {} and {}",
         running_thread_name(), copy.bytes, place(site), copy.bytes, copy.to, copy.from);
-    hooks::mistake({"misaligned", message.c_str(), site, current_->thread});
-    set_failure(message);
+    fail({"misaligned", message.c_str(), site, current_->thread});
   }
   abandon();
 }
@@ -832,6 +826,12 @@ SimtError BlockExecutor::error(const std::string& problem) const {
                                block_.y, block_.z, problem));
 }
 
+/// A mistake that ends the block; of its kind `kind` says what its message alone does not.
+void BlockExecutor::fail(const hooks::Mistake& mistake, const char* kind) {
+  hooks::mistake(mistake);
+  set_failure(std::string(kind) + mistake.message);
+}
+
 void BlockExecutor::set_failure(const std::string& problem) {
   failure_ = std::make_exception_ptr(error(problem));
 }
@@ -846,10 +846,9 @@ void BlockExecutor::abandon() {
 
 [[gnu::cold]] uint64_t BlockExecutor::fail_by_deadlock() {
   {
-    const std::string message = "deadlock: all threads wait: " + waiting_threads();
+    const std::string message = "all threads wait: " + waiting_threads();
     const Fiber* waiting = a_waiting_thread();
-    hooks::mistake({"deadlock", message.c_str(), waiting->site, waiting->thread});
-    set_failure(message);
+    fail({"deadlock", message.c_str(), waiting->site, waiting->thread}, "deadlock: ");
   }
   abandon();
 }
@@ -936,8 +935,7 @@ void BlockExecutor::end_by_fault() {
     const std::string message = fmt::format("thread {}: {}", running_thread_name(), what);
     hooks::Mistake mistake{"fault", message.c_str(), Site(), current_->thread};
     mistake.instruction = fault_.instruction;
-    hooks::mistake(mistake);
-    set_failure(message);
+    fail(mistake);
   }
   abandon();
 }
@@ -947,8 +945,7 @@ void BlockExecutor::end_by_assertion(const char* file, unsigned line, const std:
     const std::string message = fmt::format("thread {}: {}", running_thread_name(), text);
     hooks::Mistake mistake{"assert", message.c_str(), Site(), current_->thread};
     mistake.file = file, mistake.line = line;
-    hooks::mistake(mistake);
-    set_failure(message);
+    fail(mistake);
   }
   abandon();
 }

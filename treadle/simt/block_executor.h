@@ -14,6 +14,7 @@
 #include "treadle/simt/block_shared_memory.h"
 #include "treadle/simt/executor.h"
 #include "treadle/simt/fault_handler.h"
+#include "treadle/simt/hooks.h"
 #include "treadle/simt/launch.h"
 #include "treadle/simt/ready_threads.h"
 #include "treadle/simt/spin_watch.h"
@@ -165,6 +166,7 @@ class BlockExecutor {
   void begin_quiet_round();
   PollRecord& polls_of(unsigned thread);
 
+  void fail(const hooks::Mistake& mistake, const char* kind = "");
   void set_failure(const std::string& problem);
   [[noreturn]] void abandon();
   [[noreturn]] uint64_t fail_by_deadlock();

@@ -260,11 +260,11 @@ bool GridRun::stuck() const {
 }
 
 void GridRun::give_up(const Carrier& carrier, const char* why, std::unique_lock<std::mutex>& lock) {
-  const std::string message = fmt::format("deadlock: {}: {}", why, describe_waiting(carrier));
+  const std::string message = fmt::format("{}: {}", why, describe_waiting(carrier));
   lock.unlock();
   const Fiber& thread = carrier.executor->running_thread();
   hooks::mistake({"deadlock", message.c_str(), thread.site, thread.thread});
-  throw carrier.executor->error(message);
+  throw carrier.executor->error("deadlock: " + message);
 }
 
 /// What the threads of this block wait for, and those of the other blocks of its worker.

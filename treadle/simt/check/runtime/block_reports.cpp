@@ -224,19 +224,6 @@ void Block::report_at(const char* kind, const char* file, unsigned line, std::st
   Findings::all().add(std::move(report), place, 1);
 }
 
-namespace {
-
-/// A message says the kind first where it stands alone; a report has it before the message.
-std::string without_kind(std::string_view message, std::string_view kind) {
-  const size_t colon = message.find(": ");
-  if (colon != kind.size() || kind.empty()) return std::string(message);
-  for (size_t i = 0; i < colon; ++i)
-    if (message[i] != kind[i] && !(message[i] == ' ' && kind[i] == '-')) return std::string(message);
-  return std::string(message.substr(colon + 2));
-}
-
-}  // namespace
-
 void Block::report_mistake(const checked::hooks::Mistake& mistake) {
   simt::Place where;
   uint64_t place = key_of(mistake.site);
@@ -258,7 +245,7 @@ void Block::report_mistake(const checked::hooks::Mistake& mistake) {
   const uint64_t other = mistake.has_other ? key_of(mistake.other_site) : 0;
   if (!Findings::all().is_new(mistake.kind, place, other)) return;
   simt::Report report = report_here(mistake.kind, std::move(where));
-  report.message = without_kind(mistake.message, mistake.kind);
+  report.message = mistake.message;
   report.thread = coordinates_of_thread(mistake.thread);
   if (mistake.has_other) {
     report.other = place_of(mistake.other_site);
