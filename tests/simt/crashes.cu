@@ -49,20 +49,6 @@ __global__ void use_80_kilobytes_kernel(int* x, int step) {
   x[threadIdx.x] = sum;
 }
 
-__global__ void abort_kernel() {
-  if (threadIdx.x == kCulprit) abort();
-}
-
-void throws() noexcept { throw_device_error("kernel", "an exception that nobody may see"); }
-
-__global__ void terminate_kernel() {
-  if (threadIdx.x == kCulprit) throws();
-}
-
-__global__ void illegal_instruction_kernel() {
-  if (threadIdx.x == kCulprit) __builtin_trap();
-}
-
 template <auto kernel, class... A>
 void launch_either(bool plain, A... arguments) {
   if (plain)
@@ -98,8 +84,29 @@ void use_80_kilobytes(stream_t stream, int* x, int step) {
   launch<use_80_kilobytes_kernel>(stream, 1, 64, 0, x, step);
 }
 
+// What nvcc refuses in a kernel; the host compiler does not, and the executor must outlive them.
+#ifndef __CUDACC__
+namespace {
+
+__global__ void abort_kernel() {
+  if (threadIdx.x == kCulprit) abort();
+}
+
+void throws() noexcept { throw_device_error("kernel", "an exception that nobody may see"); }
+
+__global__ void terminate_kernel() {
+  if (threadIdx.x == kCulprit) throws();
+}
+
+__global__ void illegal_instruction_kernel() {
+  if (threadIdx.x == kCulprit) __builtin_trap();
+}
+
+}  // namespace
+
 void abort_in_kernel(bool plain) { launch_either<abort_kernel>(plain); }
 void terminate_in_kernel(bool plain) { launch_either<terminate_kernel>(plain); }
 void execute_illegal_instruction(bool plain) { launch_either<illegal_instruction_kernel>(plain); }
+#endif
 
 }  // namespace treadle::TREADLE_TARGET
