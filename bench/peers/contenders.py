@@ -51,10 +51,9 @@ PYTORCH = {
 ONE_THREAD = Contender(
     "default layout, tuned, 1 thread", "PyTorch", ("--config", "eager", "--fused", "--threads", "1"), ALLOCATOR
 )
-ONNX_RUNTIME = [
-    Contender("as exported", "ONNX Runtime"),
-    Contender("ReLU before pooling", "ONNX Runtime", ("--relu-first",)),
-]
+AS_EXPORTED = Contender("as exported", "ONNX Runtime")
+RELU_FIRST = Contender("ReLU before pooling", "ONNX Runtime", ("--relu-first",))
+ONNX_RUNTIME = [AS_EXPORTED, RELU_FIRST]
 
 
 def contenders_of(cell, quick):
@@ -63,7 +62,7 @@ def contenders_of(cell, quick):
     if cell.batch == 1:
         peers.append(ONE_THREAD)
     if cell.mode == "inference":
-        peers += ONNX_RUNTIME
+        peers += ONNX_RUNTIME if cell.relu_behind_pooling else [AS_EXPORTED]
     return [TREADLE, *peers]
 
 
@@ -106,8 +105,8 @@ def data_of(cell):
 
 def weights_of(treadle, cell, quick):
     """Returns the file with a model's weights after its first epoch, or the cell's batches of it, trained once and kept."""
-    batches = cell.trained_batches or (200 if quick else 0)
-    whole, part = CACHE / cell.model, CACHE / f"{cell.model}-{batches}"
+    batches = getattr(cell, "trained_batches", 20) or (200 if quick else 0)
+    whole, part = CACHE / cell.network, CACHE / f"{cell.network}-{batches}"
     known = (whole / "last.safetensors").exists() or not batches
     folder, limit = (whole, []) if known else (part, ["--limit-batches", str(batches)])
     weights = folder / "last.safetensors"
@@ -115,10 +114,30 @@ def weights_of(treadle, cell, quick):
         recipe = ["--epochs", "1", "--optimizer", "adam", "--lr", "1e-3", "--schedule", "constant", "--batch-size", "32"]
         # Into another folder first: an interrupted training must not be taken for a whole one.
         scratch = folder.with_name(f"{folder.name}.{os.getpid()}")
-        command = [treadle, "train", cell.model, "--data", data_of(cell), *recipe, *limit, "--out", scratch]
+        model = [cell.model, *model_options(cell)]
+        command = [treadle, "train", *model, "--data", data_of(cell), *recipe, *limit, "--out", scratch]
         run_json([*command, "--quiet", "--json"])
         scratch.rename(folder)
     return weights
+
+
+def model_options(cell):
+    return [word for name, value in getattr(cell, "options", ()) for word in ("--model-option", f"{name}={value}")]
+
+
+def graph_of(contender, cell, weights):
+    """Returns the ONNX file of a contender, exported by another process and kept while the weights are the same."""
+    graph = CACHE / "graphs" / f"{cell.network}-{cell.batch}{''.join(contender.options)}.onnx"
+    if not graph.exists() or graph.stat().st_mtime < weights.stat().st_mtime:
+        graph.parent.mkdir(exist_ok=True)
+        scratch = graph.with_suffix(f".{os.getpid()}")
+        model = ["--model", cell.model, *model_options(cell), "--data", data_of(cell), "--batch", str(cell.batch)]
+        command = [PYTHON, PEERS / "onnx_export.py", *model, "--weights", weights, *contender.options, "--out", scratch]
+        result = run(command)
+        if result.returncode != 0:
+            raise ContenderFailed(f"no ONNX graph of {cell.network}: {result.stderr.strip()[-500:]}")
+        scratch.rename(graph)
+    return graph
 
 
 def step_command(treadle, contender, cell, weights, seconds, threads=0):
@@ -129,8 +148,9 @@ def step_command(treadle, contender, cell, weights, seconds, threads=0):
     if contender.library == "Treadle":
         return [treadle, "bench", "step", *common, *training, "--checkpoint", weights, "--bind"]
     if contender.library == "PyTorch":
-        return [PYTHON, PEERS / "pytorch_twin.py", *common, *training, "--weights", weights, *contender.options]
-    return [PYTHON, PEERS / "onnxruntime_twin.py", *common, "--weights", weights, *contender.options]
+        model = [*model_options(cell), "--weights", weights]
+        return [PYTHON, PEERS / "pytorch_twin.py", *common, *training, *model, *contender.options]
+    return [PYTHON, PEERS / "onnxruntime_twin.py", *common, "--graph", graph_of(contender, cell, weights)]
 
 
 def run_step(treadle, contender, cell, weights, seconds, threads=0):

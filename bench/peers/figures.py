@@ -8,8 +8,9 @@ In README.md and docs/*.md a quoted figure stands between two comments:
     <!-- figure: ratio of fashion_cnn/train/32 -->4.80×<!-- /figure -->
     <!-- figure: ratio of fashion_cnn/inference/8; fashion_cnn/inference/64 -->1.98–2.11×<!-- /figure -->
 
-Before "of" is a column of the table, with "p10" behind it for what stands behind a slash; then one cell, or several of
-which the least and the greatest are taken. Without options the figures are written; `compare --write` does so too. With
+Before "of" is a column of the tables, which stand between `<!-- table: NAME VECTORS -->` and `<!-- /table -->`, with "p10" behind it for what stands behind a slash; then one cell, or several of
+which the least and the greatest are taken. A cell that several tables have is that of the first; "CELL (AVX-512)" is that of
+the table for such a machine. Without options the figures are written; `compare --write` does so too. With
 --check nothing is written. Ratios of README.md (a number with ×) must be marked.
 
 Exit status: 0 written or equal, 1 a figure differs, lacks its cell or is not marked, 2 usage.
@@ -22,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path("docs", "performance.md")
 FIGURE = re.compile(r"(<!-- figure: (.+?) of (.+?) -->)(.*?)(<!-- /figure -->)", re.DOTALL)
+MARKED = re.compile(r"<!-- table: \w+ (\S+) -->(.*?)<!-- /table -->", re.DOTALL)
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 RATIO = re.compile(r"\d(?:\.\d+)?\s*×(?!\d)")
 
@@ -39,14 +41,17 @@ def cells_of(row):
 
 
 def table_of(text):
-    """Cell → column → text, from the table between its markers."""
-    _, begin, rest = text.partition("<!-- table: cpu -->")
-    inside, end, _ = rest.partition("<!-- /table -->")
-    rows = [cells_of(line) for line in inside.splitlines() if line.startswith("|")]
-    if not begin or not end or len(rows) < 2:
-        raise FigureError(f"{TABLE} holds no table between <!-- table: cpu --> and <!-- /table -->")
-    header, _, *rows = rows
-    return {row[0]: dict(zip(header, row)) for row in rows}
+    """Cell → column → text, from the tables between their markers."""
+    table = {}
+    for vectors, inside in MARKED.findall(text):
+        rows = [cells_of(line) for line in inside.splitlines() if line.startswith("|")]
+        for row in rows[2:]:
+            columns = dict(zip(rows[0], row))
+            table.setdefault(row[0], columns)
+            table.setdefault(f"{row[0]} ({vectors})", columns)
+    if not table:
+        raise FigureError(f"{TABLE} holds no table between <!-- table: NAME VECTORS --> and <!-- /table -->")
+    return table
 
 
 def entry(table, column, cell):

@@ -86,16 +86,23 @@ def cache_sizes():
     return " + ".join(sizes)
 
 
+def flags():
+    return first_match(r"flags\s*:\s*(.+)", "/proc/cpuinfo").split()
+
+
+def vectors():
+    """Returns the widest vectors that the processor has, which say which variants run."""
+    return "AVX-512" if "avx512f" in flags() else "AVX2" if "avx2" in flags() else platform.machine()
+
+
 def describe():
     """Returns one line: processor, cores, caches, memory, kernel."""
     model = first_match(r"model name\s*:\s*(.+)", "/proc/cpuinfo") or platform.machine()
-    flags = first_match(r"flags\s*:\s*(.+)", "/proc/cpuinfo").split()
-    vectors = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else platform.machine()
-    virtual = ", virtual machine" if "hypervisor" in flags else ""
+    virtual = ", virtual machine" if "hypervisor" in flags() else ""
     memory = int(first_match(r"MemTotal:\s*(\d+) kB", "/proc/meminfo") or 0) / 2**20
     kernel = ".".join(platform.release().split(".")[:2])
     cores = len(os.sched_getaffinity(0))
     return (
-        f"{model} ({vectors}{virtual}), {cores} cores, caches {cache_sizes() or 'unknown'}, {memory:.0f} GiB, "
+        f"{model} ({vectors()}{virtual}), {cores} cores, caches {cache_sizes() or 'unknown'}, {memory:.0f} GiB, "
         f"Linux {kernel}"
     )

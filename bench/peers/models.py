@@ -6,15 +6,20 @@ from torch import nn
 
 
 class Mlp(nn.Module):
-    """784 -> 128, ReLU, -> 10."""
+    """784 -> features, ReLU, as many layers as asked, -> 10."""
 
-    def __init__(self):
+    def __init__(self, layers=1, features=128):
         super().__init__()
-        self.fc1 = nn.Linear(784, 128)
-        self.fc2 = nn.Linear(128, 10)
+        sizes = [784, *[features] * layers, 10]
+        for i in range(layers + 1):
+            setattr(self, f"fc{i + 1}", nn.Linear(sizes[i], sizes[i + 1]))
 
     def forward(self, x):
-        return self.fc2(F.relu(self.fc1(torch.flatten(x, 1))))
+        first, *others = self.children()
+        x = first(torch.flatten(x, 1))
+        for layer in others:
+            x = layer(F.relu(x))
+        return x
 
 
 class LeNet5(nn.Module):
@@ -132,6 +137,44 @@ class VggSmall(nn.Module):
         return self.classifier(self.features(x).mean((2, 3)))
 
 
+def normalized(in_channels, out_channels, kernel, stride=1, groups=1):
+    """A convolution with batch norm and ReLU."""
+    convolution = nn.Conv2d(in_channels, out_channels, kernel, stride, kernel // 2, groups=groups, bias=False)
+    return [convolution, nn.BatchNorm2d(out_channels), nn.ReLU()]
+
+
+class MobilenetCifar(nn.Module):
+    """A 3x3 convolution and five depthwise separable ones with batch norm, global pooling, 256 -> 10."""
+
+    def __init__(self):
+        super().__init__()
+        layers, channels = normalized(3, 32, 3), 32
+        for width, stride in (64, 1), (128, 2), (128, 1), (256, 2), (256, 1):
+            layers += normalized(channels, channels, 3, stride, groups=channels) + normalized(channels, width, 1)
+            channels = width
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Linear(256, 10)
+
+    def forward(self, x):
+        return self.classifier(self.features(x).mean((2, 3)))
+
+
+class LargeKernelCnn(nn.Module):
+    """A 7x7 and two 5x5 convolutions, each with batch norm, ReLU and max-pooling, global pooling, 128 -> 10."""
+
+    def __init__(self):
+        super().__init__()
+        layers, channels = [], 3
+        for width, kernel in (32, 7), (64, 5), (128, 5):
+            layers += [*normalized(channels, width, kernel), nn.MaxPool2d(2)]
+            channels = width
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Linear(128, 10)
+
+    def forward(self, x):
+        return self.classifier(self.features(x).mean((2, 3)))
+
+
 class BasicBlock(nn.Module):
     """The block of ResNet-18."""
 
@@ -221,6 +264,8 @@ MODELS = {
     "mnist_cnn": MnistCnn,
     "mnist_resnet": MnistResnet,
     "vgg_small": VggSmall,
+    "mobilenet_cifar": MobilenetCifar,
+    "large_kernel_cnn": LargeKernelCnn,
     "resnet18_cifar": Resnet18Cifar,
     "vision_transformer": VisionTransformer,
     "char_gpt": CharGpt,

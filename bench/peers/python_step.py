@@ -33,6 +33,7 @@ class FashionCnn(td.nn.Module):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     step_timing.add_options(parser, ["fashion_cnn"])
+    parser.add_argument("--weights", help="start from the parameters in this safetensors file")
     arguments = parser.parse_args()
     pixels, labels = load(arguments.data, "train")
     images, labels = pixels.astype(np.float32) / 255, labels.astype(np.int64)

@@ -23,14 +23,21 @@ IMAGES = 15000
 BLOCK = 64  # characters of a window
 
 
+def add_options(parser):
+    """Adds those of a model with weights."""
+    step_timing.add_options(parser, MODELS)
+    parser.add_argument("--weights", help="start from the parameters in this safetensors file")
+    parser.add_argument("--model-option", action="append", default=[], metavar="NAME=NUMBER", help="of the model itself")
+    parser.add_argument("--mode", choices=["train", "inference"], default="train")
+    parser.add_argument("--config", choices=["eager", "channels_last", "compile"], default="eager")
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    step_timing.add_options(parser, MODELS)
-    parser.add_argument("--mode", choices=["train", "inference"], default="train")
+    add_options(parser)
     parser.add_argument("--optimizer", choices=["sgd", "adam"], default="sgd")
     parser.add_argument("--lr", type=float, default=1e-3, help="small, so that the weights stay what they are")
     parser.add_argument("--fused", action="store_true", help="use the optimiser's fused implementation")
-    parser.add_argument("--config", choices=["eager", "channels_last", "compile"], default="eager")
     return parser.parse_args()
 
 
@@ -73,7 +80,8 @@ def load_weights(model, path):
     model.load_state_dict({name: stored[name] for name in model.state_dict()})
 
 def make_model(arguments, options):
-    model = MODELS[arguments.model](*options)
+    own = dict(word.split("=") for word in arguments.model_option)
+    model = MODELS[arguments.model](*options, **{name: int(number) for name, number in own.items()})
     if arguments.weights:
         load_weights(model, arguments.weights)
     if arguments.config == "channels_last":

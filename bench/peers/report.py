@@ -138,6 +138,35 @@ def recipe_row(cell, pairs):
     )
 
 
+def ratio_row(name, goal, pairs, which, unit="img/s"):
+    """A row of one figure beside another; pairs: (ours, the reference's) for each round."""
+    ratios = [ours / theirs for ours, theirs in pairs]
+    ours, theirs = (statistics.median(pair[i] for pair in pairs) for i in (0, 1))
+    spread = f"{min(ratios):.2f}–{max(ratios):.2f}×"
+    texts = f"{ours:,.0f} {unit}", f"{theirs:,.0f} {unit}"
+    return Row(name, *texts, which, f"{ours / theirs:.2f}×", spread, str(goal), yes(goal.met(ours / theirs)))
+
+
+def run_rows(cell, rounds):
+    """rounds: images per second of the training, of PyTorch's, and of the program's own steps."""
+    peer, own = cell.goals
+    return [
+        ratio_row(cell.name, peer, [(ours, theirs) for ours, theirs, _ in rounds], "PyTorch: channels_last, tuned; same training"),
+        ratio_row(f"{cell.name}, own steps", own, [(ours, steps) for ours, _, steps in rounds], "`bench step` from its end"),
+    ]
+
+
+def long_rows(cell, rounds):
+    """rounds: images per second in each tenth of the steps."""
+    which = f"first tenth of {cell.steps:,} steps; slowest tenth at the left"
+    return [ratio_row(cell.name, cell.goals[0], [(min(tenths), tenths[0]) for tenths in rounds], which)]
+
+
+def busy_rows(cell, rounds):
+    """rounds: images per second alone, and beside a busy process."""
+    return [ratio_row(cell.name, cell.goals[0], [(busy, alone) for alone, busy in rounds], "the same alone")]
+
+
 def arena_row(cell, arena, eager):
     goal, ratio = cell.goals[0], arena / eager
     texts = f"{arena / 2**20:.1f} MiB", f"{eager / 2**20:.1f} MiB"

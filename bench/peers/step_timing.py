@@ -4,12 +4,11 @@ import resource
 import time
 
 
-def add_options(parser, models):
-    """Adds the options that every peer's twin has."""
+def add_options(parser, models=None):
+    """Adds the options that every peer's twin has. `models`: those that it knows."""
     parser.add_argument("--model", choices=models, default="fashion_cnn")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--data", default="fashion-mnist", help="a data set's name, or a folder with IDX files")
-    parser.add_argument("--weights", help="start from the parameters in this safetensors file")
     parser.add_argument("--seconds", type=float, default=3, help="time for timed steps; a fifth of it again warms up")
     parser.add_argument("--threads", type=int, default=0, help="0: one for each core")
     parser.add_argument("--json", action="store_true", help="print one JSON object on the last line")

@@ -13,12 +13,13 @@ from pathlib import Path
 from unittest import mock
 
 import numpy
+import onnx
 import onnxruntime
 import torch
 import torch.nn.functional as F
 
 import contenders
-import onnx_model
+import onnx_export
 import report
 import train_twin
 from cells import CELLS, ArenaCell, Goal, RecipeCell, StepCell
@@ -40,24 +41,39 @@ def result(median, fast, batch=32, memory=2**20):
 
 class OnnxModels(unittest.TestCase):
     def test_logits_are_pytorchs(self):
-        torch.manual_seed(3)
-        images = torch.rand(5, 1, 28, 28)
-        for name in onnx_model.LAYERS:
-            model = MODELS[name]().eval()
-            weights = {key: value.numpy() for key, value in model.state_dict().items()}
+        shapes = {name: (1, 28, 28) for name in MODELS} | {"perceptron": (2,)}
+        shapes |= {name: (3, 32, 32) for name in ("vgg_small", "resnet18_cifar", "mobilenet_cifar", "large_kernel_cnn")}
+        for name, model in MODELS.items():
+            torch.manual_seed(3)
+            model, text = model().eval(), name == "char_gpt"
+            examples = torch.randint(65, (5, 64)) if text else torch.rand(5, *shapes[name])
             with torch.inference_mode():
-                expected = model(images).numpy()
-            # Rounding of a sum grows with the root of its length; the longest has 3,200 terms.
-            tolerance = 8 * 3200**0.5 * 2**-24 * max(1, numpy.abs(expected).max())
-            for swap in (False, True):
-                onnx = onnx_model.make_model(name, weights, 5, swap).SerializeToString()
-                session = onnxruntime.InferenceSession(onnx, providers=["CPUExecutionProvider"])
-                logits = session.run(None, {"images": images.numpy()})[0]
-                self.assertLess(numpy.abs(logits - expected).max(), tolerance, (name, swap))
+                expected = model(examples).numpy()
+            # Rounding of a sum grows with the root of its length; the longest has 4,608 terms, 18 layers one behind the other.
+            tolerance = 8 * (18 * 4608) ** 0.5 * 2**-24 * max(1, numpy.abs(expected).max())
+            graph = onnx_export.export(model, examples)
+            self.logits_agree(graph, examples, expected, tolerance)
+            if onnx_export.relu_first(graph):
+                onnx.checker.check_model(graph)
+                self.logits_agree(graph, examples, expected, tolerance)
+
+    def logits_agree(self, graph, examples, expected, tolerance):
+        session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+        logits = session.run(None, {"examples": examples.numpy()})[0]
+        self.assertLess(numpy.abs(logits - expected).max(), tolerance)
 
     def test_relu_moves_before_the_pooling_it_follows(self):
-        self.assertEqual(onnx_model.relu_first(["a:0", "pool", "relu", "fc"]), ["a:0", "relu", "pool", "fc"])
-        self.assertEqual(onnx_model.relu_first(onnx_model.LENET5), onnx_model.LENET5)
+        images = torch.rand(1, 1, 28, 28)
+        for name, swapped in ("fashion_cnn", 2), ("mnist_cnn", 2), ("lenet5", 0):
+            graph = onnx_export.export(MODELS[name](), images)
+            self.assertEqual(onnx_export.relu_first(graph), swapped, name)
+            kinds = [node.op_type for node in graph.graph.node if node.op_type in ("Relu", "MaxPool")]
+            self.assertEqual(kinds[:4], ["Relu", "MaxPool"] * 2, name)
+
+    def test_cells_say_where_it_follows(self):
+        for cell in CELLS:
+            if isinstance(cell, StepCell) and cell.mode == "inference":
+                self.assertEqual(cell.relu_behind_pooling, cell.model in ("fashion_cnn", "mnist_cnn"), cell.name)
 
 
 class Rows(unittest.TestCase):
@@ -122,7 +138,7 @@ class Markers(unittest.TestCase):
 
     def test_the_documents_have_them(self):
         docs = contenders.ROOT / "docs"
-        for document, table in (("performance", "cpu"), ("roofline", "roofline"), ("python", "python"), ("accuracy", "text twin")):
+        for document, table in (("performance", "cpu AVX2"), ("performance", "networks AVX-512"), ("roofline", "roofline"), ("python", "python"), ("accuracy", "text twin")):
             self.assertIn(f"<!-- table: {table} -->", (docs / f"{document}.md").read_text())
 
 

@@ -85,8 +85,14 @@ def train_epoch(model, images, labels, optimizer, schedule, batches, batch):
     return total / batches
 
 
+def images_in(steps, batches, count, arguments):
+    """Returns how many images so many steps take; an epoch's last batch may be a smaller one."""
+    epochs, rest = divmod(steps, batches)
+    return epochs * min(count, batches * arguments.batch) + min(count, rest * arguments.batch)
+
+
 def train(model, images, labels, arguments):
-    """Trains by the recipe and returns the seconds it took."""
+    """Trains by the recipe and returns (the seconds it took, how many images it took)."""
     batches = -(-len(labels) // arguments.batch)
     batches = min(batches, arguments.limit_batches or batches)
     optimizer = OPTIMIZERS[arguments.optimizer](model.parameters(), lr=arguments.lr, fused=True)
@@ -97,7 +103,7 @@ def train(model, images, labels, arguments):
     for first in range(0, steps, batches):
         loss = train_epoch(model, images, labels, optimizer, schedule, min(batches, steps - first), arguments.batch)
         print(f"step {min(first + batches, steps)}: loss {loss:.4f}", file=sys.stderr)
-    return time.perf_counter() - start
+    return time.perf_counter() - start, images_in(steps, batches, len(labels), arguments)
 
 
 @torch.inference_mode()
@@ -116,13 +122,13 @@ def main():
     mean, deviation = (images.mean().item(), images.std().item()) if arguments.normalize else (0.0, 1.0)
     if arguments.normalize:
         images.sub_(mean).div_(deviation)
-    seconds = train(model, images, labels, arguments)
+    seconds, count = train(model, images, labels, arguments)
     images, labels = load_tensors(arguments.data, "t10k")
     accuracy, loss = evaluate(model.eval(), images.sub_(mean).div_(deviation), labels)
     if arguments.save:
         save_file({name: value.contiguous() for name, value in model.state_dict().items()}, arguments.save)
     keys = ("model", "data", "epochs", "steps", "batch", "lr", "seed", "optimizer", "schedule", "normalize")
-    result = {key: getattr(arguments, key) for key in keys} | {"train_seconds": seconds}
+    result = {key: getattr(arguments, key) for key in keys} | {"train_seconds": seconds, "images": count}
     print(json.dumps(result | {"test_accuracy": accuracy, "test_loss": loss, "torch": torch.__version__}))
 
 

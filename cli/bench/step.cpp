@@ -57,7 +57,8 @@ struct StepMeasurement {
         slow(quantile(times, 0.9)),
         rates(rates_by_tenth(times, double(bench.batch))),
         peak_bytes(peak_memory_bytes()),  // before the density adds its own
-        step_peak_bytes(work.peak_bytes()) {
+        step_peak_bytes(work.peak_bytes()),
+        resumes(work.resumes()) {
     if (!bench.eager) arena_bytes = work.program_bytes();
     if (bench.mode == "train") loss = work.loss(), density = work.density();
   }
@@ -67,6 +68,7 @@ struct StepMeasurement {
   double median, fast, slow;  ///< seconds of a step: median, p10, p90
   std::vector<double> rates;
   int64_t peak_bytes, step_peak_bytes;
+  bool resumes;                        ///< from the optimizer's state of a checkpoint
   std::optional<int64_t> arena_bytes;  ///< of compiled steps
   std::optional<double> loss;          ///< of training
   std::vector<double> density;
@@ -81,6 +83,7 @@ Json json_of(const StepBench& bench, Device device, const StepMeasurement& m) {
                  {"unit", m.unit},
                  {"optimizer", bench.optimizer},
                  {"checkpoint", bench.checkpoint},
+                 {"optimizer_state_from_checkpoint", m.resumes},
                  {"device", to_string(device)},
                  {"threads", num_threads()},
                  {"bound", bench.bind},

@@ -11,12 +11,21 @@
 #include "treadle/train/training_step.h"
 
 namespace treadle::cli {
+namespace {
+
+bool was_trained_by(const Checkpoint& checkpoint, const std::string& optimizer) {
+  const auto found = checkpoint.training.find("--optimizer");
+  return found != checkpoint.training.end() && found->second == optimizer;
+}
+
+}  // namespace
 
 StepWork::StepWork(const StepChoice& choice, Device device)
     : choice_(choice), device_(device), scaler_({}, device), step_([this](std::span<const Tensor> batch) {
         return std::vector{choice_.mode == "train" ? train(batch) : infer(batch[0])};
       }) {
   const auto examples = learning_task_of(choice.model).examples;
+  std::vector<NamedTensor> optimizer_state;
   if (choice.checkpoint.empty()) {
     examples_ = examples({choice.model, choice.data});
     model_ = make_model(choice.model, examples_->model_task());
@@ -26,6 +35,8 @@ StepWork::StepWork(const StepChoice& choice, Device device)
                         choice.checkpoint, loaded.checkpoint.model, choice.model);
     examples_ = examples({choice.model, choice.data, &loaded.checkpoint});
     model_ = loaded.module;
+    if (was_trained_by(loaded.checkpoint, choice.optimizer))
+      optimizer_state = loaded.checkpoint.optimizer_state;
   }
   require<ValueError>(choice.batch <= examples_->size(), "{} has {} training {}, fewer than a batch of {}",
                       choice.data, examples_->size(), unit(), choice.batch);
@@ -33,6 +44,8 @@ StepWork::StepWork(const StepChoice& choice, Device device)
   model_->to(device);
   model_->train(choice.mode == "train");
   optimizer_ = make_optimizer(choice.optimizer, model_->named_parameters(), choice.learning_rate);
+  resumes_ = !optimizer_state.empty() && choice.mode == "train";
+  if (resumes_) optimizer_->load_state(optimizer_state);
 }
 
 /// Of inference the model's input alone.

@@ -36,7 +36,9 @@ struct StepChoice {
           "What products are computed in, as `treadle train` has it; of inference, too",
           {.check = one_of({"f32", "bf16", "f16"})});
     field("data", &O::data, "Data set, or a file of text");
-    field("checkpoint", &O::checkpoint, "Start from the weights of this file or run folder");
+    field("checkpoint", &O::checkpoint,
+          "Start from the weights of this file or run folder, and from its state of the optimizer where it "
+          "has one");
   }
 };
 
@@ -44,9 +46,10 @@ struct StepChoice {
 /// result.
 class StepWork {
  public:
-  /// Starts from fresh weights, or from those of a checkpoint. Steps are compiled unless settings().eager.
-  /// Throws ValueError when the checkpoint holds another model, or the batch is larger than the data, and
-  /// what the model's task throws for data that are not its own.
+  /// Starts from fresh weights, or from those of a checkpoint; and from its optimizer's state, where that one
+  /// made the checkpoint. Steps are compiled unless settings().eager. Throws ValueError when the checkpoint
+  /// holds another model, or the batch is larger than the data, and what the model's task throws for data
+  /// that are not its own.
   StepWork(const StepChoice& choice, Device device);
   StepWork(const StepWork&) = delete;
   StepWork& operator=(const StepWork&) = delete;
@@ -54,6 +57,8 @@ class StepWork {
   void operator()();
   /// What the examples are: "images".
   std::string unit() const { return examples_->unit(); }
+  /// Whether it goes on from the optimizer's state of a checkpoint.
+  bool resumes() const { return resumes_; }
   /// Loss of the last training step.
   double loss() const { return loss_; }
   /// The most bytes one step has in use at a time, beyond parameters and optimizer state: activations,
@@ -81,6 +86,7 @@ class StepWork {
   std::optional<BatchSampler> sampler_;
   CompiledFunction step_;
   double loss_ = 0;
+  bool resumes_ = false;
 };
 
 }  // namespace treadle::cli

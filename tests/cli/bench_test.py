@@ -85,11 +85,14 @@ class Bench(unittest.TestCase):
 
     def test_a_step_starts_from_a_checkpoint(self):
         out = Path(self.temporary.name, "run")
-        trained = run("train", "mlp", "--data", self.data, "--epochs", 40, "--out", out, "--quiet")
+        trained = run("train", "mlp", "--data", self.data, "--epochs", 40, "--optimizer", "adam", "--out", out, "--quiet")
         self.assertEqual(trained.returncode, 0, trained.stderr)
         words = ["step", "--data", self.data, "--steps", 1, "--lr", 0, "--optimizer", "adam"]
         fresh = bench(*words, "--model", "mlp")["loss"]
         self.assertLess(bench(*words, "--model", "mlp", "--checkpoint", out)["loss"], 0.9 * fresh)
+        for optimizer, goes_on in ("adam", True), ("sgd", False):
+            report = bench("step", "--data", self.data, "--steps", 1, "--optimizer", optimizer, "--model", "mlp", "--checkpoint", out / "last.safetensors")
+            self.assertEqual(report["optimizer_state_from_checkpoint"], goes_on)
         other = run("bench", *words, "--model", "lenet5", "--checkpoint", out)
         self.assertEqual(other.returncode, 2, other.stderr)
         self.assertIn("holds the model mlp, not lenet5", other.stderr)

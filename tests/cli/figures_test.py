@@ -13,12 +13,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "peers"))
 import figures  # noqa: E402
 
 TABLE = """before
-<!-- table: cpu -->
+<!-- table: cpu AVX2 -->
 | cell | Treadle | ratio |
 | --- | ---: | ---: |
 | a/1 | 8,010 / 8,276 img/s | 4.80× / 4.78× |
 | a/1, other | 90 MiB | 10.5× |
 | b/2 | 79 / 80 img/s | 0.97× / 1.00× |
+<!-- /table -->
+between
+<!-- table: cpu AVX-512 -->
+| cell | Treadle | ratio |
+| --- | ---: | ---: |
+| a/1 | 9,000 / 9,100 img/s | 5.10× / 5.20× |
+| c/4 | 7 img/s | 1.50× |
 <!-- /table -->
 """
 
@@ -48,6 +55,15 @@ class Figures(unittest.TestCase):
         for part in ("-->4.80×<!--", "-->4.78×<!--", "-->0.97–10.5×<!--", "-->8,010<!--"):
             self.assertIn(part, text)
         self.assertEqual(list(figures.differences(self.root)), [])
+
+    def test_cells_of_other_machines(self):
+        self.write(
+            "<!-- figure: ratio of a/1; a/1 (AVX-512) --><!-- /figure --> <!-- figure: ratio of c/4 --><!-- /figure -->"
+            "<!-- figure: ratio of a/1 (AVX2) --><!-- /figure -->"
+        )
+        figures.write(self.root)
+        self.assertEqual([match[4] for match in figures.FIGURE.finditer((self.root / "README.md").read_text())],
+                         ["4.80–5.10×", "1.50×", "4.80×"])
 
     def test_cells_that_are_not_there(self):
         for figure in ("ratio of c/3", "speed of a/1", "ratio p10 of a/1, other"):

@@ -107,7 +107,7 @@ class Text(ProgramTest):
         self.assert_fails(self.learn("--model-option", "width=3"), 2, "'width'", "features")
         self.assert_fails(self.learn("--model-option", "layers"), 2, "NAME=VALUE")
         self.assert_fails(self.learn("--model-option", "layers=2", small=["--model-option", "layers=1"]), 2, "layers is given twice")
-        self.assert_fails(self.train("--model-option", "layers=1"), 2, "mlp has no options")
+        self.assert_fails(self.train("--model-option", "layers=1", model="lenet5"), 2, "lenet5 has no options")
 
     def test_models_of_images_write_nothing(self):
         self.assertEqual(self.train("--epochs", 1).returncode, 0)

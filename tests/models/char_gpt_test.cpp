@@ -82,9 +82,9 @@ TEST(CharGpt, RefusesWhatDoesNotFit) {
       refused<ValueError>("no layers", {"layers=0", "1 to 32"}, make({6}, {{"layers", "0"}})),
       refused<ValueError>("heads", {"features=128", "heads=5"}, make({6}, {{"heads", "5"}})),
       refused<ValueError>("dropout", {"dropout=1"}, make({6}, {{"dropout", "1"}})),
-      refused<ValueError>("of another model", {"mlp has no options", "'layers'"},
+      refused<ValueError>("of another model", {"lenet5 has no options", "'layers'"},
                           [] {
-                            make_model("mlp", ModelTask{{2}, 2, {{"layers", "1"}}});
+                            make_model("lenet5", ModelTask{{1, 28, 28}, 10, {{"layers", "1"}}});
                           }),
       refused<ShapeError>("longer than a block", {"[1, 7]", "at most 6"},
                           [&] {

@@ -35,7 +35,8 @@ TEST(ModelTasks, AreRefusedByName) {
 
 TEST(ModelTasks, OfOtherSizesAreTaken) {
   const NoGrad no_grad;
-  for (const char* name : {"vgg_small", "resnet18_cifar", "vision_transformer"}) {
+  for (const char* name :
+       {"vgg_small", "resnet18_cifar", "vision_transformer", "mobilenet_cifar", "large_kernel_cnn"}) {
     const auto model = make_model(name, ModelTask{{2, 12, 16}, 3});
     EXPECT_EQ((*model)(random_tensor({2, 2, 12, 16}, 1)).shape(), (Shape{2, 3})) << name;
   }

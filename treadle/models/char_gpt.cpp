@@ -91,7 +91,7 @@ Tensor CharGpt::forward(const Tensor& x) {
 namespace models {
 
 void register_char_gpt(ModelRegistry& registry) {
-  registry.add<CharGpt>({.place = 9,
+  registry.add<CharGpt>({.place = 11,
                          .name = "char_gpt",
                          .description = "a GPT of characters: learns from a text and writes on",
                          .input = kText.input,

@@ -66,7 +66,7 @@ namespace models {
 
 void register_vision_transformer(ModelRegistry& registry) {
   registry.add<VisionTransformer>(
-      {.place = 8,
+      {.place = 10,
        .name = "vision_transformer",
        .description = "patches of 4×4 as tokens, four encoder layers of 64 features",
        .input = kDigits.input,
