@@ -41,13 +41,14 @@ inline Strided<2> without_axes(const Strided<2>& nest, int a, int b) {
 
 }  // namespace detail
 
-/// The plan of y = x (broadcast to y's shape), or none when the copy is no transposition or too narrow to be
-/// worth it.
-inline std::optional<TransposePlan> plan_transpose(const TensorView& y, const TensorView& x) {
-  constexpr int64_t kNarrowest = 8;
+/// The plan of y = x (broadcast to y's shape), or none when the copy is no transposition or has too few rows,
+/// or columns, to be worth it.
+inline std::optional<TransposePlan> plan_transpose(const TensorView& y, const TensorView& x,
+                                                   int64_t fewest_columns = 8) {
+  constexpr int64_t kFewestRows = 8;
   auto nest = make_strided<2>(y, {&x, 1});
   const int inner = nest.rank - 1, axis = detail::transposed_axis(nest);
-  if (axis < 0 || nest.shape[axis] < kNarrowest || nest.shape[inner] < kNarrowest) return {};
+  if (axis < 0 || nest.shape[axis] < kFewestRows || nest.shape[inner] < fewest_columns) return {};
   return TransposePlan{nest.shape[axis], nest.shape[inner], nest.strides[0][axis], nest.strides[1][inner],
                        detail::without_axes(nest, axis, inner)};
 }

@@ -6,6 +6,7 @@
 #include "treadle/graph/cost.h"
 #include "treadle/graph/registry.h"
 #include "treadle/ops/layout/cast.h"
+#include "treadle/ops/layout/copy.h"
 #include "treadle/ops/layout/views.h"
 #include "treadle/ops/norm/batch_norm_gradient.h"
 #include "treadle/ops/norm/channel_steps.h"
@@ -60,15 +61,20 @@ Tensor with_statistics(const GradientContext& context, Tensor dx) {
   return dx.defined() ? dx + sum : sum;
 }
 
+/// dy as x lies, which passes over both need: that of a mean, say, is one element for a whole channel.
+Tensor lying_as(const Tensor& x, const Tensor& dy) {
+  return is_channels_last(x.shape(), x.strides()) ? to_channels_last(dy) : contiguous(dy);
+}
+
 std::vector<Tensor> gradient(const GradientContext& context) {
   const auto& options = context.options<BatchNormOptions>();
   BatchNormGradients gradients;
   if (context.upstream(0).defined()) {
     const bool residual = context.input_spec(3).defined, from_x = options.relu && !residual;
     gradients = batch_norm_gradient(
-        context.upstream(0), context.input(0), context.output(1), context.output(2), context.input(1),
-        options.relu && residual ? context.output(0) : Tensor(), from_x ? context.input(2) : Tensor(),
-        {options.epsilon, context.needs(3), false, from_x});
+        lying_as(context.input(0), context.upstream(0)), context.input(0), context.output(1),
+        context.output(2), context.input(1), options.relu && residual ? context.output(0) : Tensor(),
+        from_x ? context.input(2) : Tensor(), {options.epsilon, context.needs(3), false, from_x});
   }
   if (context.needs(0)) gradients.x = with_statistics(context, gradients.x);
   return {gradients.x, context.needs(1) ? gradients.w : Tensor(), context.needs(2) ? gradients.b : Tensor(),

@@ -2,6 +2,7 @@
 /// cache.
 #include <cstring>
 
+#include "treadle/core/work.h"
 #include "treadle/graph/variant.h"
 #include "treadle/ops/layout/copy_elements.h"
 #include "treadle/ops/layout/transpose_plan.h"
@@ -66,8 +67,36 @@ void transpose_block(Word* y, const Word* x, const TransposePlan& plan, int64_t 
     std::memcpy(y + r * plan.y_stride, block[r], size_t(columns) * sizeof(Word));
 }
 
+/// Rows of few elements, such as the channels of pictures: straight from x, of which each column is read in
+/// order.
+template <int64_t kColumns, class Word>
+void transpose_narrow(Word* y, const Word* x, const TransposePlan& plan, int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < kColumns; ++c) y[r * plan.y_stride + c] = x[c * plan.x_stride + r];
+}
+
+constexpr int64_t kFewestColumns = 2, kMostNarrow = 4, kNarrowRows = 1024;
+
+template <class Word>
+void transpose_narrow(Word* y, const Word* x, const TransposePlan& plan) {
+  const Cut cut(plan.rows, plan.rows, kNarrowRows);
+  const auto narrow = plan.columns == 2   ? transpose_narrow<2, Word>
+                      : plan.columns == 3 ? transpose_narrow<3, Word>
+                                          : transpose_narrow<4, Word>;
+  parallel_for(plan.batch.numel * cut.parts(), Nanoseconds{kElement * double(kNarrowRows * plan.columns)},
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   int64_t o[2];
+                   plan.batch.offsets(i / cut.parts(), o);
+                   const Range rows = cut[i % cut.parts()];
+                   narrow(y + o[0] + rows.begin * plan.y_stride, x + o[1] + rows.begin, plan, rows.size());
+                 }
+               });
+}
+
 template <class Word>
 void transpose(Word* y, const Word* x, const TransposePlan& plan) {
+  if (plan.columns <= kMostNarrow) return transpose_narrow(y, x, plan);
   const int64_t row_blocks = (plan.rows + kBlock - 1) / kBlock,
                 column_blocks = (plan.columns + kBlock - 1) / kBlock;
   parallel_for(
@@ -92,17 +121,19 @@ void copy_transposed(const TensorView& target, const TensorView& source, const T
 /// The source is the last input of both ops: copy(x) and copy_into(target, source).
 const TensorView& source_of(const Call& call) { return call.inputs.back(); }
 
-bool is_transposition(const Call& call) { return plan_transpose(call.output(), source_of(call)).has_value(); }
-void run_rows(const Call& call) { copy_rows(call.output(), source_of(call)); }
-void run_blocked(const Call& call) {
-  copy_transposed(call.output(), source_of(call), *plan_transpose(call.output(), source_of(call)));
+std::optional<TransposePlan> plan_of(const Call& call) {
+  return plan_transpose(call.output(), source_of(call), kFewestColumns);
 }
+
+bool is_transposition(const Call& call) { return plan_of(call).has_value(); }
+void run_rows(const Call& call) { copy_rows(call.output(), source_of(call)); }
+void run_blocked(const Call& call) { copy_transposed(call.output(), source_of(call), *plan_of(call)); }
 
 }  // namespace
 
 void copy_elements(const TensorView& target, const TensorView& source) {
   if (target.numel() == 0) return;
-  if (auto plan = plan_transpose(target, source))
+  if (auto plan = plan_transpose(target, source, kFewestColumns))
     copy_transposed(target, source, *plan);
   else
     copy_rows(target, source);
