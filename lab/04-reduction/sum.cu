@@ -25,7 +25,7 @@ __global__ void sum_interleaved(const float* x, float* y, int n) {
   if (i == 0) atomicAdd(y, sums[0]);
 }
 
-// The same tree, but the threads that add are neighbours: whole warps have nothing to do and leave.
+// The same tree, but the threads that add are neighbours: whole warps only wait at the barrier.
 __global__ void sum_sequential(const float* x, float* y, int n) {
   __shared__ float sums[kThreads];
   int i = threadIdx.x;
@@ -87,7 +87,8 @@ int main(int count, char** words) {
   const std::vector<float> x = lab::numbers(n);
   double sum = 0, absolute = 0;
   for (float value : x) sum += value, absolute += std::fabs(value);
-  // Each result went through at most 1 + log2 roundings of partial sums, none larger than the sum of all |x|.
+  // A thread's additions, 8 of the tree and one for each block: each rounds a partial sum, and none is larger
+  // than the sum of all |x|.
   const double additions = double(n) / (kBlocks * kThreads) + 8 + kBlocks,
                tolerance = additions * 0x1p-24 * absolute;
   const std::vector<float> expected{float(sum)};

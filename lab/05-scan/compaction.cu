@@ -7,7 +7,7 @@ constexpr int kThreads = 256, kLanes = 32;
 // How many of the lanes before this one keep their element: a scan of bits is a count of bits.
 __device__ int kept_before(unsigned kept) { return __popc(kept & ((1u << threadIdx.x % kLanes) - 1)); }
 
-// One block; warps take turns at reserving places, so that the order is kept.
+// One block, in rounds. The counts of the warps before say where a warp's places begin, so the order is kept.
 __global__ void keep_positive(const float* x, float* y, int* count, int n) {
   __shared__ int of_warp[kThreads / kLanes];
   __shared__ int begin;  // of this round

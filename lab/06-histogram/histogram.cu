@@ -22,10 +22,9 @@ __global__ void histogram_shared(const int* x, int* bins, int n) {
   for (int b = threadIdx.x; b < kBins; b += kThreads) atomicAdd(&bins[b], own[b]);
 }
 
-// Counters for each warp: threads meet only those of their warp. A row is one longer, so that equal values of
-// two warps lie in two banks.
+// Counters for each warp: threads meet only those of their warp.
 __global__ void histogram_warps(const int* x, int* bins, int n) {
-  __shared__ int own[kWarps][kBins + 1];
+  __shared__ int own[kWarps][kBins];
   int warp = threadIdx.x / kLanes;
   for (int b = threadIdx.x % kLanes; b < kBins; b += kLanes) own[warp][b] = 0;
   __syncwarp();

@@ -3,8 +3,7 @@
 
 constexpr int kTile = 16;
 
-// Neighbouring threads take neighbouring rows: at each step a warp reads 32 elements of A that lie a row
-// apart.
+// Neighbouring threads take neighbouring rows: at each step a warp reads elements of A that lie a row apart.
 __global__ void matmul_naive(const float* a, const float* b, float* c, int n) {
   int row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= n || column >= n) return;

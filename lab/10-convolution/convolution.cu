@@ -9,7 +9,7 @@ struct Sizes {
   __host__ __device__ int terms() const { return C * 9; }  // of the sum for an element of y
 };
 
-// The element of x that stands at tap r, s of the window around row p, column q; 0 outside of the image.
+// The element of x in a row and a column of channel c; 0 outside of the image.
 __device__ float pixel(const float* x, const Sizes& z, int c, int row, int column) {
   return row >= 0 && row < z.H && column >= 0 && column < z.W ? x[(c * z.H + row) * z.W + column] : 0;
 }

@@ -324,6 +324,7 @@ void train(Network& network, const Images& images, int epochs) {
     }
     printf("epoch %d: loss %.3f, %.1f %% right\n", epoch + 1, loss / steps,
            100.0 * correct / (steps * kBatch));
+    fflush(stdout);  // seen at once in a pipe, too
   }
 }
 

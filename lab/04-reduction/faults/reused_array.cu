@@ -1,4 +1,5 @@
-// Mean and variance of a block's numbers, by one tree that is used twice. It may well print what is right.
+// Mean and variance of a block's numbers, by one tree that is used twice. In some orders of threads it is
+// right.
 #include "../../lab.h"
 
 constexpr int kThreads = 128;
