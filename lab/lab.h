@@ -144,4 +144,16 @@ class Table {
   bool all_right_ = true;
 };
 
+/// Argument number `place` as a number of at least 1, `otherwise` where it is not given; others end the
+/// program with a sentence.
+inline int positive_argument(int count, char** words, int place, int otherwise) {
+  if (count <= place) return otherwise;
+  constexpr int kMost = 1 << 27;
+  char* end = nullptr;
+  const long value = strtol(words[place], &end, 10);
+  if (end != words[place] && *end == 0 && value >= 1 && value <= kMost) return int(value);
+  fprintf(stderr, "argument %d is a number from 1 to %d, not '%s'\n", place, kMost, words[place]);
+  exit(2);
+}
+
 }  // namespace lab

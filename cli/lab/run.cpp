@@ -68,11 +68,17 @@ ProgramResult run_program(const LabRun& chosen, const simt::Card& card, const st
   options.program = folder / "program";
   build(options);
   simt::driver::Process process = chosen.process(options.program, is_given("--seed"), stop);
-  process.output = folder / "output";
   process.environment.emplace_back("LAB_REPEATS", "3");  // the first launch starts the executor's threads
   ProgramResult result{.file = source.filename().string(), .output = ""};
+  process.hear = [&](std::string_view text) {
+    result.output += text;
+    if (chosen.json) return;
+    fmt::print("{}", text);
+    std::fflush(stdout);
+  };
+  if (!chosen.json) fmt::print("{}\n", result.file);
+  std::fflush(stdout);
   result.code = run(process).code;
-  result.output = simt::driver::read_file(process.output);
   result.kernels = kernel_rows(result.output);
   if (chosen.counters && result.code == 0)
     result.counts = counts_of(source, chosen.process("", is_given("--seed"), stop), card);
@@ -91,8 +97,8 @@ std::vector<std::filesystem::path> chosen_programs(const LabRun& chosen, const L
       fmt::format("lesson {} has no program {}; it has {}", lesson.number, chosen.program, names));
 }
 
-void print_program(const ProgramResult& result, const std::string& card) {
-  fmt::print("{}\n{}", result.file, result.output);
+/// What stands below a program's own output.
+void print_end(const ProgramResult& result, const std::string& card) {
   if (result.code != 0) fmt::print("{} ended with {}\n", result.file, result.code);
   if (!result.counts.empty()) fmt::print("\ncounters, and bounds on {}\n{}", card, table_of(result.counts));
   fmt::print("\n");
@@ -142,7 +148,7 @@ int run(const LabRun& chosen, const IsGiven& is_given) {
     if (stop.stop_requested()) return kInterrupted;
     all_well &= result.code == 0;
     results.push_back(json_of_program(result));
-    if (!chosen.json) print_program(result, card.name);
+    if (!chosen.json) print_end(result, card.name);
   }
   for (const std::string& op : chosen.program.empty() ? lesson.ladders : std::vector<std::string>{}) {
     if (stop.stop_requested()) return kInterrupted;

@@ -25,7 +25,7 @@ __global__ void saxpy_float4(float a, const float* x, float* y, int n) {
 }
 
 int main(int count, char** words) {
-  int n = count > 1 ? atoi(words[1]) : 10'003;
+  int n = lab::positive_argument(count, words, 1, 10'003);
   const float a = 2;
   const std::vector<float> x = lab::numbers(n, 1), y = lab::numbers(n, 2);
   std::vector<float> expected(n);

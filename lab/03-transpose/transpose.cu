@@ -50,7 +50,8 @@ __global__ void transpose_swizzled(const float* x, float* y, int rows, int colum
 }
 
 int main(int count, char** words) {
-  const int rows = count > 2 ? atoi(words[1]) : 128, columns = count > 2 ? atoi(words[2]) : 96;
+  const int rows = lab::positive_argument(count, words, 1, 128),
+            columns = lab::positive_argument(count, words, 2, 96);
   const std::vector<float> x = lab::numbers(size_t(rows) * columns);
   std::vector<float> expected(x.size());
   for (int r = 0; r < rows; ++r)

@@ -83,7 +83,7 @@ __global__ void sum_single_pass(const float* x, float* y, int n, volatile float*
 }
 
 int main(int count, char** words) {
-  const int n = count > 1 ? atoi(words[1]) : 20'000;
+  const int n = lab::positive_argument(count, words, 1, 20'000);
   const std::vector<float> x = lab::numbers(n);
   double sum = 0, absolute = 0;
   for (float value : x) sum += value, absolute += std::fabs(value);

@@ -91,7 +91,7 @@ __global__ void add_blocks(int* y, const int* sums, int n) {
 }
 
 int main(int count, char** words) {
-  int n = count > 1 ? atoi(words[1]) : 10'000;
+  int n = lab::positive_argument(count, words, 1, 10'000);
   if (n < 1 || n > kThreads * kThreads) {
     printf("the length is 1 to %d\n", kThreads * kThreads);
     return 1;

@@ -77,7 +77,7 @@ int compare(const char* title, const std::vector<int>& x) {
 }
 
 int main(int count, char** words) {
-  const int n = count > 1 ? atoi(words[1]) : 20'000;
+  const int n = lab::positive_argument(count, words, 1, 20'000);
   std::vector<int> spread = lab::whole_numbers(n, kBins), mostly_equal = lab::whole_numbers(n, 10 * kBins, 2);
   for (int& value : mostly_equal) value = value < kBins ? value : 7;
   return compare("values that are spread", spread) | compare("values that are mostly 7", mostly_equal);

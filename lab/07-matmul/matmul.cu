@@ -40,7 +40,7 @@ __global__ void matmul_tiled(const float* a, const float* b, float* c, int n) {
 }
 
 int main(int count, char** words) {
-  const int n = count > 1 ? atoi(words[1]) : 100;
+  const int n = lab::positive_argument(count, words, 1, 100);
   const std::vector<float> a = lab::numbers(size_t(n) * n, 1), b = lab::numbers(size_t(n) * n, 2);
   std::vector<float> expected(a.size());
   for (int row = 0; row < n; ++row)

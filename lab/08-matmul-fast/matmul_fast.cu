@@ -150,7 +150,7 @@ std::vector<__half> halves(std::vector<float>& values) {
 }
 
 int main(int count, char** words) {
-  const int n = count > 1 ? atoi(words[1]) : 128;
+  const int n = lab::positive_argument(count, words, 1, 128);
   if (n < kTile || n % kTile != 0) {
     printf("the size is a multiple of %d\n", kTile);
     return 1;

@@ -61,7 +61,7 @@ __global__ void scan_look_back(const int* x, int* y, unsigned long long* states,
 }
 
 int main(int count, char** words) {
-  const int n = count > 1 ? atoi(words[1]) : 10'000, blocks = (n + kThreads - 1) / kThreads;
+  const int n = lab::positive_argument(count, words, 1, 10'000), blocks = (n + kThreads - 1) / kThreads;
   const std::vector<int> x = lab::whole_numbers(n, 10);
   std::vector<int> expected(n);
   for (int i = 0, sum = 0; i < n; ++i) expected[i] = sum += x[i];

@@ -368,7 +368,8 @@ int compare_gradients() {
 int main(int count, char** words) {
   if (count > 1 && strcmp(words[1], "--gradients") == 0) return compare_gradients();
   const std::string folder = count > 1 ? words[1] : "/usr/share/datasets/fashion-mnist";
-  const int images = count > 2 ? atoi(words[2]) : 800, epochs = count > 3 ? atoi(words[3]) : 1;
+  const int images = lab::positive_argument(count, words, 2, 800),
+            epochs = lab::positive_argument(count, words, 3, 1);
   Network network(kBatch);
   train(network, read_images(folder, "train", images), epochs);
   const Images test = read_images(folder, "t10k", std::max(images / 4, 100));

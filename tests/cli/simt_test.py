@@ -222,6 +222,13 @@ class Checking(Simt):
                      "2 reports: 1 leak, 1 race in 1 launch(es), --schedule forward"):
             self.assertIn(part, result.stdout)
 
+    def test_an_atomic_access_outside_is_one_report_of_an_atomic_access(self):
+        text = "__global__ void count(int* x) { atomicAdd(x + 4, 1); }\nint main() {\n  int* x;\n  cudaMalloc(&x, 16);\n  count<<<1, 1>>>(x);\n  cudaFree(x);\n}\n"
+        result = self.check(self.file("count.cu", text))
+        self.assertIn("out-of-bounds: atomic access of 4 bytes outside of what was allocated", result.stdout)
+        self.assertIn("1 report: 1 out-of-bounds", result.stdout)
+        self.assertNotIn("2 times", result.stdout)
+
     def test_json_and_sarif(self):
         self.file("faulty.cu", FAULTY)
         result = self.check("faulty.cu", "--json", "--sarif", "found.sarif", "--seed", 5)

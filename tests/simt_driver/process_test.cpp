@@ -33,6 +33,23 @@ TEST(ProcessTest, OutputMessagesAndEnvironmentAreItsOwn) {
   EXPECT_EQ(read_file(folder / "err"), "said\n");
 }
 
+TEST(ProcessTest, OutputIsHeardAsItComes) {
+  const TemporaryFolder folder;
+  std::string heard;
+  // It ends only when its first word was heard.
+  const std::string script =
+      fmt::format("echo first; while [ ! -e {0} ]; do sleep 0.01; done; echo last", folder / "heard");
+  const ProcessEnd end = shell(script, {.words = {},
+                                        .hear =
+                                            [&](std::string_view text) {
+                                              heard += text;
+                                              write_file(folder / "heard", "");
+                                            },
+                                        .seconds = 60});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(heard, "first\nlast\n");
+}
+
 TEST(ProcessTest, TimeIsLimited) {
   const ProcessEnd end = shell("exec sleep 20", {.words = {}, .seconds = 0.05});
   EXPECT_TRUE(end.out_of_time);

@@ -51,6 +51,7 @@ class Redirections {
   Redirections(const Redirections&) = delete;
   Redirections& operator=(const Redirections&) = delete;
 
+  void add(int stream, int file) { posix_spawn_file_actions_adddup2(&actions_, file, stream); }
   void add(int stream, const std::string& file) {
     if (!file.empty())
       posix_spawn_file_actions_addopen(&actions_, stream, file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -59,6 +60,44 @@ class Redirections {
 
  private:
   posix_spawn_file_actions_t actions_;
+};
+
+/// What a process writes, where somebody hears it.
+class Pipe {
+ public:
+  /// Throws FileError where the system has no more files.
+  explicit Pipe(const std::function<void(std::string_view)>& hear) : hear_(hear) {
+    if (!hear_) return;
+    require<FileError>(pipe2(ends_, O_CLOEXEC) == 0, "no pipe: {}", std::strerror(errno));
+    fcntl(ends_[0], F_SETFL, O_NONBLOCK);
+  }
+  ~Pipe() {
+    for (int i : {0, 1}) close_end(i);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  /// -1: nobody hears.
+  int reader() const { return ends_[0]; }
+  int writer() const { return ends_[1]; }
+  void close_writer() { close_end(1); }
+  /// Passes on what has come. At its end nothing will come any more.
+  void pass_on() {
+    char bytes[4096];
+    while (ends_[0] >= 0) {
+      const ssize_t count = read(ends_[0], bytes, sizeof bytes);
+      if (count > 0) hear_({bytes, static_cast<size_t>(count)});
+      if (count == 0) close_end(0);
+      if (count < 0 && errno != EINTR) return;
+    }
+  }
+
+ private:
+  void close_end(int i) {
+    if (ends_[i] >= 0) close(std::exchange(ends_[i], -1));
+  }
+  const std::function<void(std::string_view)>& hear_;
+  int ends_[2] = {-1, -1};
 };
 
 /// Becomes readable when the process ends, where the system can tell (Linux 5.3).
@@ -71,14 +110,15 @@ class ProcessFile {
   ProcessFile(const ProcessFile&) = delete;
   ProcessFile& operator=(const ProcessFile&) = delete;
 
-  /// Returns when the process has ended, or a signal has arrived, or time is up.
-  void wait(std::chrono::milliseconds most) const {
+  /// Returns when the process has ended, or something has come by the other file (-1: none), or a signal has
+  /// arrived, or time is up.
+  void wait(std::chrono::milliseconds most, int other) const {
     constexpr std::chrono::milliseconds kBetweenLooks{10};
-    pollfd waited{file_, POLLIN, 0};
+    pollfd waited[] = {{file_, POLLIN, 0}, {other, POLLIN, 0}};
     if (file_ < 0)
       std::this_thread::sleep_for(std::min(most, kBetweenLooks));
     else
-      poll(&waited, 1, static_cast<int>(most.count()));
+      poll(waited, 2, static_cast<int>(most.count()));
   }
 
  private:
@@ -100,7 +140,7 @@ double seconds_without_processor(pid_t process) {
   return most;
 }
 
-ProcessEnd wait_for(pid_t child, const Process& process) {
+ProcessEnd wait_for(pid_t child, const Process& process, Pipe& pipe) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kLongest{60'000};
   const auto start = Clock::now();
@@ -114,9 +154,11 @@ ProcessEnd wait_for(pid_t child, const Process& process) {
     double left = process.seconds > 0 ? process.seconds - spent.count() : 1e9;
     if (left <= 0) left += seconds_without_processor(child);
     if (left <= 0 && !std::exchange(end.out_of_time, true)) kill(child, SIGKILL);
-    file.wait(std::min(kLongest,
-                       std::chrono::milliseconds(static_cast<int64_t>(std::clamp(left, 0.001, 1e6) * 1000))));
+    const std::chrono::milliseconds most(static_cast<int64_t>(std::clamp(left, 0.001, 1e6) * 1000));
+    file.wait(std::min(kLongest, most), pipe.reader());
+    pipe.pass_on();
   }
+  pipe.pass_on();
   end.code = code_of(status);
   return end;
 }
@@ -128,11 +170,14 @@ ProcessEnd run(const Process& process) {
   Redirections redirections;
   redirections.add(STDOUT_FILENO, process.output);
   redirections.add(STDERR_FILENO, process.messages);
+  Pipe pipe(process.hear);
+  if (process.hear) redirections.add(STDOUT_FILENO, pipe.writer());
   pid_t child = 0;
   const int failure = posix_spawnp(&child, words[0].c_str(), redirections.get(), nullptr,
                                    pointers_to(words).data(), pointers_to(environment).data());
   require<FileError>(failure == 0, "{} cannot be started: {}", words[0], std::strerror(failure));
-  return wait_for(child, process);
+  pipe.close_writer();
+  return wait_for(child, process, pipe);
 }
 
 ReportingEnd run_for_report(Process process) {

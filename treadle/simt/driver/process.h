@@ -1,8 +1,10 @@
 /// Other programs, run and waited for.
 #pragma once
 
+#include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,8 @@ struct Process {
   std::vector<std::string> words;  ///< the program, looked for in PATH, and its arguments
   /// Files for its output and its messages; empty: ours.
   std::string output = {}, messages = {};
+  /// Gets its output as it comes, in place of a file.
+  std::function<void(std::string_view)> hear = {};
   /// Added to our environment.
   std::vector<std::pair<std::string, std::string>> environment = {};
   double seconds = 0;         ///< it is killed after so long, waiting for a processor aside; 0: never

@@ -130,8 +130,8 @@ namespace {
 
 class WordLock {
  public:
-  explicit WordLock(uintptr_t address) {
-    if (!blocks_run_at_once.load(std::memory_order_relaxed)) return;
+  WordLock(uintptr_t address, Memory memory) {
+    if (memory == Memory::of_block || !blocks_run_at_once.load(std::memory_order_relaxed)) return;
     ++checked::uninterrupted;
     flag_ = &flags()[address / 64 % kLocks].flag;
     while (flag_->exchange(true, std::memory_order_acquire))
@@ -159,12 +159,25 @@ class WordLock {
 
 }  // namespace
 
+/// A plain read behind which the cell knows all that it knows before it; that this lane has read, too, is
+/// noted. Most reads are such.
+inline bool Block::is_known_read(Cell& cell, uint8_t mask, uint32_t safe_epoch) const {
+  const Record &write = cell.write, &read = cell.read;
+  if (write.epoch >= safe_epoch || write.kind == AccessKind::in_flight || read.epoch != epoch_ ||
+      read.kind != AccessKind::plain || read.mask != mask)
+    return false;
+  if (!same_warp(read)) return cell.other_read.epoch == epoch_;  // read by two warps already
+  if (read.clock != clock_) return false;
+  cell.lanes |= lane_;
+  return true;
+}
+
 /// Bytes of a word that are accessible and, for reads, initialised. `safe_epoch`: what was before it is
 /// ordered.
 template <bool kWrite>
 inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_t safe_epoch, AccessKind kind,
-                               uint32_t pc, uintptr_t address, unsigned bytes) {
-  const WordLock lock(address);
+                               uint32_t pc, uintptr_t address, unsigned bytes, Memory memory) {
+  const WordLock lock(address, memory);
   const Record& write = cell.write;
   const bool in_flight = write.kind == AccessKind::in_flight && write.epoch >= first_epoch_;
   if ((write.epoch >= safe_epoch || in_flight) && (write.mask & mask) != 0) [[unlikely]] {
@@ -212,7 +225,7 @@ inline void Block::access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_
 /// `state` and `cells` are those of the first word.
 template <bool kWrite>
 inline void Block::access_words(uint8_t* state, Cell* cells, uintptr_t address, unsigned bytes,
-                                uint32_t safe_epoch, AccessKind kind, uintptr_t pc) {
+                                uint32_t safe_epoch, AccessKind kind, uintptr_t pc, Memory memory) {
   const unsigned first = address % kWordBytes, words = (first + bytes + kWordBytes - 1) / kWordBytes;
   const auto mask_of = [&](unsigned word) {
     return word_mask(word == 0 ? first : 0, word == 0 ? bytes : first + bytes - word * kWordBytes);
@@ -222,13 +235,13 @@ inline void Block::access_words(uint8_t* state, Cell* cells, uintptr_t address, 
     if ((state[word] & needed) == needed) [[likely]]
       continue;
     if ((accessible(state[word]) & mask) != mask)
-      return report_bounds(kWrite, address, bytes, pc, state[word] == kFreed);
+      return report_bounds(kind, kWrite, address, bytes, pc, state[word] == kFreed);
     note_early_read(address - first + word * kWordBytes, bytes, pc);
     if (in_region(address)) state[word] |= mask;  // once for each word
   }
   for (unsigned word = 0; word < words; ++word)
     access_word<kWrite>(state[word], cells[word], mask_of(word), safe_epoch, kind, place_in_program(pc),
-                        address, bytes);
+                        address, bytes, memory);
 }
 
 template <bool kWrite>
@@ -241,7 +254,8 @@ inline void Block::access_shared(SharedShadow& shadow, uintptr_t address, unsign
     if (word < shadow.used_begin) shadow.used_begin = word;
     if (word + 5 > shadow.used_end) shadow.used_end = word + 5;  // an access has at most five words
   }
-  access_words<kWrite>(shadow.state + word, shadow.cells + word, address, bytes, epoch_, kind, pc);
+  access_words<kWrite>(shadow.state + word, shadow.cells + word, address, bytes, epoch_, kind, pc,
+                       Memory::of_block);
 }
 
 bool Block::is_uninitialised(uintptr_t address, unsigned bytes) const {
@@ -251,7 +265,7 @@ bool Block::is_uninitialised(uintptr_t address, unsigned bytes) const {
       : address - static_.begin < static_.bytes   ? &static_.state[(address - static_.begin) / kWordBytes]
                                                   : nullptr;
   const uint8_t mask = word_mask(address % kWordBytes, bytes);
-  return state != nullptr && (initialised(*state) & mask) != mask;
+  return state != nullptr && (accessible(*state) & mask) == mask && (initialised(*state) & mask) != mask;
 }
 
 template <bool kWrite>
@@ -279,6 +293,7 @@ inline bool Block::access_quickly(uintptr_t address, uintptr_t pc) {
   uint8_t* state;
   Cell* cells;
   uint32_t safe_epoch = epoch_;
+  auto memory = Memory::of_block;
   if (const uintptr_t offset = address - static_.begin; offset < static_.bytes) {
     if (offset - built_ins_offset_ < built_ins_bytes_) return true;
     SharedShadow& shadow = address - dynamic_.begin < dynamic_.bytes ? dynamic_ : static_;
@@ -293,6 +308,7 @@ inline bool Block::access_quickly(uintptr_t address, uintptr_t pc) {
     state = state_of(address);
     cells = cell_of(address);
     safe_epoch = safe_epoch_;
+    memory = Memory::of_device;
   } else if (address - dynamic_.begin < dynamic_.bytes) {
     const size_t word = (address - dynamic_.begin) / kWordBytes;
     if constexpr (kWrite) dynamic_.used_end = std::max(dynamic_.used_end, word + kWords);
@@ -303,9 +319,11 @@ inline bool Block::access_quickly(uintptr_t address, uintptr_t pc) {
   }
   for (unsigned word = 0; word < kWords; ++word)
     if ((state[word] & needed) != needed) return false;
+  if constexpr (!kWrite && kWords == 1)
+    if (memory == Memory::of_block && is_known_read(*cells, mask, safe_epoch)) return true;
   for (unsigned word = 0; word < kWords; ++word)
     access_word<kWrite>(state[word], cells[word], mask, safe_epoch, AccessKind::plain, place_in_program(pc),
-                        address, kBytes);
+                        address, kBytes, memory);
   return true;
 }
 
@@ -321,11 +339,12 @@ template <bool kWrite>
     return access_shared<kWrite>(static_, address, bytes, kind, pc);
   }
   if (in_region(address))
-    return access_words<kWrite>(state_of(address), cell_of(address), address, bytes, safe_epoch_, kind, pc);
+    return access_words<kWrite>(state_of(address), cell_of(address), address, bytes, safe_epoch_, kind, pc,
+                                Memory::of_device);
   if (program_variables.holds(address)) {
     const size_t word = (address - program_variables.begin) / kWordBytes;
     return access_words<kWrite>(program_variables.state + word, program_variables.cells + word, address,
-                                bytes, safe_epoch_, kind, pc);
+                                bytes, safe_epoch_, kind, pc, Memory::of_device);
   }
   if (!on_stack(address)) access_elsewhere<kWrite>(address, bytes, kind, pc);
 }

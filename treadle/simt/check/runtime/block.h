@@ -60,6 +60,9 @@ struct PendingRace {
   uint64_t place, other;
 };
 
+/// Whose memory it is: a block's own, or that of all blocks.
+enum class Memory : bool { of_block, of_device };
+
 class Block {
  public:
   Block();
@@ -127,12 +130,13 @@ class Block {
   void note_race(uintptr_t address, unsigned bytes);
   void note_early_read(uintptr_t address, unsigned bytes, uintptr_t pc);
 
+  bool is_known_read(Cell& cell, uint8_t mask, uint32_t safe_epoch) const;
   template <bool kWrite>
   void access_word(uint8_t& state, Cell& cell, uint8_t mask, uint32_t safe_epoch, AccessKind kind,
-                   uint32_t pc, uintptr_t address, unsigned bytes);
+                   uint32_t pc, uintptr_t address, unsigned bytes, Memory memory);
   template <bool kWrite>
   void access_words(uint8_t* state, Cell* cells, uintptr_t address, unsigned bytes, uint32_t safe_epoch,
-                    AccessKind kind, uintptr_t pc);
+                    AccessKind kind, uintptr_t pc, Memory memory);
   template <bool kWrite>
   void access_shared(SharedShadow& shadow, uintptr_t address, unsigned bytes, AccessKind kind, uintptr_t pc);
   template <bool kWrite>
@@ -155,7 +159,8 @@ class Block {
   SharedShadow* shadow_of(uintptr_t address);
   void report_race(const Record& before, bool wrote_before, const Record& now, bool writes_now,
                    uintptr_t address, unsigned bytes);
-  void report_bounds(bool write, uintptr_t address, unsigned bytes, uintptr_t pc, bool freed);
+  void report_bounds(AccessKind kind, bool write, uintptr_t address, unsigned bytes, uintptr_t pc,
+                     bool freed);
   void report_simple(const char* kind, std::string message, uintptr_t address, unsigned bytes, uintptr_t pc);
   simt::Report report_here(const char* kind, simt::Place place) const;
 

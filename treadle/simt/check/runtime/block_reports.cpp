@@ -205,10 +205,11 @@ void Block::note_race(uintptr_t address, unsigned bytes) {
   for (uintptr_t word = first; word < address + bytes; word += kWordBytes) reads.note_race(word);
 }
 
-void Block::report_bounds(bool write, uintptr_t address, unsigned bytes, uintptr_t pc, bool freed) {
+void Block::report_bounds(AccessKind how, bool write, uintptr_t address, unsigned bytes, uintptr_t pc,
+                          bool freed) {
   const char* kind = freed ? "use-after-free" : "out-of-bounds";
   report_simple(kind,
-                fmt::format("{} of {} bytes {}", write ? "write" : "read", bytes,
+                fmt::format("{} of {} bytes {}", word_for(how, write), bytes,
                             freed ? "in freed memory" : "outside of what was allocated"),
                 address, bytes, pc);
 }
