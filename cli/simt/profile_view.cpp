@@ -40,9 +40,11 @@ std::string sides_text(const simt::Coordinates& sides) {
 }
 
 std::string launches_text(const simt::KernelCounters& kernel) {
+  const uint64_t blocks = uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
+  const char* which = kernel.blocks == blocks * kernel.launches ? "" : "largest ";
   std::string text =
-      fmt::format("{} launch{}, grid {}, block {}", kernel.launches, kernel.launches == 1 ? "" : "es",
-                  sides_text(kernel.grid), sides_text(kernel.block));
+      fmt::format("{} launch{}, {}grid {}, block {}", kernel.launches, kernel.launches == 1 ? "" : "es",
+                  which, sides_text(kernel.grid), sides_text(kernel.block));
   if (kernel.static_shared_bytes > 0)
     text += fmt::format(", {} bytes of shared memory", with_commas(int64_t(kernel.static_shared_bytes)));
   if (kernel.dynamic_shared_bytes > 0)

@@ -28,10 +28,10 @@ __version__ = _core._version
 __all__ = [
     *adopt(__name__, _core), *_arrays.__all__, *_creation.__all__, *_operators.__all__, *_printing.__all__, "Generator",
     "array_api", "autograd", "compile", "data", "enable_grad", "from_torch", "load", "lr_scheduler", "manual_seed", "models",
-    "nn", "no_grad", "optim", "random", "save", "to_torch", "train",
+    "nn", "no_grad", "optim", "random", "save", "simt", "to_torch", "train",
 ]
 
-_ON_FIRST_USE = ("array_api", "data", "lr_scheduler", "models", "optim", "train")
+_ON_FIRST_USE = ("array_api", "data", "lr_scheduler", "models", "optim", "simt", "train")
 
 
 def __getattr__(name):

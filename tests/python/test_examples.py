@@ -11,6 +11,7 @@ import treadle as td
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"
 PROMISES = {
+    "check_a_kernel.py": [r"race: .* in transpose\n", r"\{'seed': 7\} clean - all elements are right", "padding 0: 4096 wavefronts where 128", "padding 1: 128 "],
     "numpy_and_pytorch.py": [r"shared: \[\[100\.0", r"copied: \[\[100\.0", r"norms by NumPy: \[ 5\. 10\.\]", "refused: "],
     "ten_minute_tour.py": [r"d²\(w³\)/dw² = 6w: \[6\.0, -12\.0, 3\.0\]", r"\n9\d\.\d % of the points"],
     "train_fashion_cnn.py": [r"epoch 1  loss \d\.\d+", r"accuracy on \d+ test images: [78]\d\.\d %", "wrote .*safetensors"],

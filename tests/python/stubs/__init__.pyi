@@ -234,6 +234,7 @@ from treadle._core import sigmoid as sigmoid
 from treadle.array_api._elementwise import sign as sign
 from treadle.array_api._elementwise import signbit as signbit
 from treadle._core import silu as silu
+from treadle import simt as simt
 from treadle._core import sin as sin
 from treadle.array_api import sinh as sinh
 from treadle._core import slice as slice
