@@ -77,6 +77,7 @@ inline std::vector<int> whole_numbers(size_t count, int end, unsigned seed = 1) 
 class Table {
  public:
   explicit Table(const char* title) {
+    setvbuf(stdout, nullptr, _IOLBF, 0);  // a row can be read when it is there, in a pipe, too
     printf("%s\n%-24s %-7s %12s %14s\n", title, "kernel", "result", "time", "largest error");
   }
 

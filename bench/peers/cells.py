@@ -104,7 +104,12 @@ class BusyCell:
     model: str
     bound: bool
     batch: int = 32
+    data: str = "fashion-mnist"
     goals: tuple = (Goal("alone", 0.45),)
+
+    @property
+    def network(self):
+        return self.model
 
     @property
     def name(self):

@@ -186,6 +186,13 @@ def table_of(rows):
     return markdown_table(COLUMNS, [vars(row).values() for row in rows])
 
 
+def require_markers(path, names):
+    """Throws NoMarkers unless a document has them all: better before what is to stand there is measured than after."""
+    document = path.read_text()
+    if missing := [name for name in names if f"<!-- table: {name} -->" not in document]:
+        raise NoMarkers(f"{path} lacks the markers <!-- table: {' -->, <!-- table: '.join(missing)} -->.")
+
+
 def write_between_markers(path, name, text):
     """Replaces what stands between the markers of a table in a document."""
     start, end = f"<!-- table: {name} -->", "<!-- /table -->"

@@ -15,7 +15,7 @@ IMAGES = "images_per_second_median"
 
 def bench_step(treadle, cell, checkpoint, *words):
     command = [treadle, "bench", "step", "--model", cell.model, "--data", data_of(cell), "--batch", str(cell.batch)]
-    return run_json([*command, "--lr", LEARNING_RATE, "--checkpoint", checkpoint, "--json", *words])
+    return run_json([*command, "--lr", LEARNING_RATE, "--checkpoint", checkpoint, "--json", *words], environment_of(TREADLE))
 
 
 def whole_training(treadle, cell, seconds):
@@ -29,7 +29,8 @@ def whole_training(treadle, cell, seconds):
     tuned = PYTORCH["tuned"]
     twin = [PYTHON, PEERS / "train_twin.py", "--model", cell.model, *recipe, "--batch", str(cell.batch), "--schedule", "cosine"]
     theirs = run_json(twin, environment_of(tuned))
-    return ours["images_per_second"], theirs["images"] / theirs["train_seconds"], steps[IMAGES]
+    images = theirs["images"]
+    return images / ours["train_seconds"], images / theirs["train_seconds"], steps[IMAGES]
 
 
 def many_steps(treadle, cell):

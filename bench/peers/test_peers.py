@@ -21,8 +21,9 @@ import torch.nn.functional as F
 import contenders
 import onnx_export
 import report
+import runs
 import train_twin
-from cells import CELLS, ArenaCell, Goal, RecipeCell, StepCell
+from cells import CELLS, TABLES, ArenaCell, BusyCell, Goal, LongCell, RecipeCell, RunCell, StepCell
 from idx_data import load
 from models import MODELS
 from pytorch_twin import load_weights
@@ -138,7 +139,7 @@ class Markers(unittest.TestCase):
 
     def test_the_documents_have_them(self):
         docs = contenders.ROOT / "docs"
-        for document, table in (("performance", "cpu AVX2"), ("performance", "networks AVX-512"), ("roofline", "roofline"), ("python", "python"), ("accuracy", "text twin")):
+        for document, table in (*(("performance", f"{table} {vectors}") for table in TABLES for vectors in ("AVX2", "AVX-512")), ("roofline", "roofline"), ("python", "python"), ("accuracy", "text twin")):
             self.assertIn(f"<!-- table: {table} -->", (docs / f"{document}.md").read_text())
 
 
@@ -220,6 +221,46 @@ class Density(unittest.TestCase):
             for share, other in zip(shares, expected):
                 # A value that rounding moves across zero changes the share; few are that near.
                 self.assertAlmostEqual(share, other, delta=1e-3, msg=name)
+
+
+class Runs(unittest.TestCase):
+    """Each kind of cell that is no step, with figures in place of programs."""
+
+    def figures(self, command, environment=None):
+        words = [str(word) for word in command]
+        self.commands.append(words)
+        if "train_twin.py" in words[1]:
+            return {"images": 300000, "train_seconds": 100}
+        if words[1] == "train":
+            return {"train_seconds": 20}
+        return {"images_per_second_median": 16000, "images_per_second_by_tenth": [10000, *[9900] * 9]}
+
+    def setUp(self):
+        self.commands = []
+        for name, stand_in in (("run_json", self.figures), ("weights_of", lambda *_, **__: Path("weights"))):
+            patch = mock.patch.object(runs, name, stand_in)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_every_cell_that_is_no_step_has_rows(self):
+        for cell in TABLES["runs"]:
+            if isinstance(cell, RunCell):
+                rows = report.run_rows(cell, [runs.whole_training("treadle", cell, 3)])
+                self.assertEqual([row.ratio for row in rows], ["5.00×", "0.94×"])
+                self.assertEqual([row.met for row in rows], ["yes", "**no**"])
+            elif isinstance(cell, LongCell):
+                (row,) = report.long_rows(cell, [runs.many_steps("treadle", cell)])
+                self.assertEqual((row.ratio, row.met), ("0.99×", "yes"))
+                self.assertIn(str(cell.steps), self.commands[-1])
+            else:
+                self.assertIsInstance(cell, BusyCell)
+                (row,) = report.busy_rows(cell, [runs.in_company("treadle", cell, 3)])
+                self.assertEqual((row.ratio, row.met, "--bind" in self.commands[-1]), ("1.00×", "yes", cell.bound))
+
+    def test_markers_are_looked_for_before(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".md") as file:
+            with self.assertRaisesRegex(report.NoMarkers, "runs AVX2"):
+                report.require_markers(Path(file.name), ["runs AVX2"])
 
 
 class Environments(unittest.TestCase):

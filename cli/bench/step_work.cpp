@@ -1,5 +1,7 @@
 #include "cli/bench/step_work.h"
 
+#include <algorithm>
+
 #include "cli/bench/pooled_density.h"
 #include "cli/learning_tasks.h"
 #include "treadle/core/allocator.h"
@@ -13,9 +15,13 @@
 namespace treadle::cli {
 namespace {
 
+/// Whether a checkpoint's state is that of the optimizer that a bench makes, which has one group of
+/// parameters.
 bool was_trained_by(const Checkpoint& checkpoint, const std::string& optimizer) {
   const auto found = checkpoint.training.find("--optimizer");
-  return found != checkpoint.training.end() && found->second == optimizer;
+  const bool of_groups = std::any_of(checkpoint.optimizer_state.begin(), checkpoint.optimizer_state.end(),
+                                     [](const NamedTensor& one) { return one.name.ends_with(".group"); });
+  return found != checkpoint.training.end() && found->second == optimizer && !of_groups;
 }
 
 }  // namespace

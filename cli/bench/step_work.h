@@ -37,8 +37,8 @@ struct StepChoice {
           {.check = one_of({"f32", "bf16", "f16"})});
     field("data", &O::data, "Data set, or a file of text");
     field("checkpoint", &O::checkpoint,
-          "Start from the weights of this file or run folder, and from its state of the optimizer where it "
-          "has one");
+          "Start from the weights of this file or run folder, and go on with its optimizer where it is the "
+          "same");
   }
 };
 
@@ -46,10 +46,10 @@ struct StepChoice {
 /// result.
 class StepWork {
  public:
-  /// Starts from fresh weights, or from those of a checkpoint; and from its optimizer's state, where that one
-  /// made the checkpoint. Steps are compiled unless settings().eager. Throws ValueError when the checkpoint
-  /// holds another model, or the batch is larger than the data, and what the model's task throws for data
-  /// that are not its own.
+  /// Starts from fresh weights, or from those of a checkpoint; and from its optimizer's state where the same
+  /// optimizer made it, with one group of parameters. Steps are compiled unless settings().eager. Throws
+  /// ValueError when the checkpoint holds another model, or the batch is larger than the data, and what the
+  /// model's task throws for data that are not its own.
   StepWork(const StepChoice& choice, Device device);
   StepWork(const StepWork&) = delete;
   StepWork& operator=(const StepWork&) = delete;

@@ -92,7 +92,7 @@ __global__ void add_blocks(int* y, const int* sums, int n) {
 
 int main(int count, char** words) {
   int n = lab::positive_argument(count, words, 1, 10'000);
-  if (n < 1 || n > kThreads * kThreads) {
+  if (n > kThreads * kThreads) {
     printf("the length is 1 to %d\n", kThreads * kThreads);
     return 1;
   }

@@ -27,6 +27,7 @@ from treadle.__main__ import program
 __all__ = ["BuildError", "CheckResult", "KernelCounts", "Place", "ProfileResult", "Report", "RunResult", "build", "check", "profile", "run"]
 
 _FOLDER = "treadle-text-"  # of the file that a text becomes
+_ABOUT_THE_PROGRAM = ("the program ended", "the program was ended", "the program left")  # that was built, and ran
 Sources = str | os.PathLike | Sequence[str | os.PathLike]
 
 
@@ -84,24 +85,26 @@ class RunResult:
 
 @dataclasses.dataclass(frozen=True)
 class CheckResult(RunResult):
-    """What the checker has found in a run: reports; of so many launches; whether its time was up before its end.
+    """What the checker has found in a run: reports; of so many launches; whether its time was up before its end; whether it was
+    looked at to its end (complete), which a program is not that crashed, or was not built for the checker.
 
-    True where nothing was found.
+    True where all was looked at and nothing was found.
     """
 
     reports: list[Report]
     launches: int
     out_of_time: bool
+    complete: bool
 
     def __bool__(self) -> bool:
-        return not self.reports
+        return self.complete and not self.out_of_time and not self.reports
 
 
 @dataclasses.dataclass(frozen=True)
 class KernelCounts:
     """What a kernel did in all its launches.
 
-    name; launches; grid, block: extents of the last launch
+    name; launches; grid: of the largest one; block
     lines: a dict for each line that did something: "file", "line", "requests", "sectors" and "ideal_sectors" of 32 bytes,
     "wavefronts" and "ideal_wavefronts" of shared memory, "flops", "active_lanes" of a warp, …
     bound: what holds it on the card, as far as it is known: "seconds", "bottleneck", "intensity", "occupancy", …
@@ -124,10 +127,11 @@ class KernelCounts:
 
 @dataclasses.dataclass(frozen=True)
 class ProfileResult(RunResult):
-    """What was counted in a run: kernels, and for which card their bounds are."""
+    """What was counted in a run: kernels, and for which card their bounds are; whether to its end (complete)."""
 
     kernels: list[KernelCounts]
     card: str
+    complete: bool
 
 
 def build(
@@ -147,7 +151,9 @@ def build(
     """
     with _files(sources) as files:
         words = [*files, *_build_words(define, include, std), *["--checked"] * checked, "-o", output]
-        _call("build", words, [])
+        done = _call("build", words, [])
+    if done.returncode != 0:
+        raise BuildError(done.stderr.strip())
     return pathlib.Path(output)
 
 
@@ -170,11 +176,13 @@ def check(sources: Sources, arguments: Sequence[object] = (), *, suppress: str |
     suppress: a file of reports that are not wanted; arguments, options: as of run()
     Raises BuildError, FileNotFoundError.
     """
+    if suppress is not None:
+        _require_file(suppress)
     with _files(sources) as files:
         more = ["--suppress", suppress] if suppress is not None else []
         text, found, messages = _json_of("check", [*files, *_run_words(options), *more], arguments)
     reports = [_report_of(one) for one in found["reports"]]
-    return CheckResult(found["exit_code"], text, messages, reports, found["launches"], found["out_of_time"])
+    return CheckResult(found["exit_code"], text, messages, reports, found["launches"], found["out_of_time"], found["complete"])
 
 
 def profile(
@@ -192,7 +200,7 @@ def profile(
     kernels = [
         KernelCounts(k["kernel"], k["launches"], tuple(k["grid"]), tuple(k["block"]), k["lines"], k["bound"]) for k in found["kernels"]
     ]
-    return ProfileResult(found["exit_code"], text, messages, kernels, found["card"])
+    return ProfileResult(found["exit_code"], text, messages, kernels, found["card"], found["complete"])
 
 
 @contextmanager
@@ -206,9 +214,13 @@ def _files(sources: Sources) -> Iterator[list]:
         return
     files = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
     for file in files:
-        if not os.path.exists(file):
-            raise FileNotFoundError(f"{os.fspath(file)}: there is no such file")
+        _require_file(file)
     yield files
+
+
+def _require_file(file: str | os.PathLike) -> None:
+    if not os.path.exists(file):
+        raise FileNotFoundError(f"{os.fspath(file)}: there is no such file")
 
 
 def _build_words(define: Sequence[str], include: Sequence[str | os.PathLike], std: str | None) -> list:
@@ -233,7 +245,7 @@ def _call(command: str, words: list, arguments: Sequence[object]) -> subprocess.
     said = [found[1] for found in re.finditer(r"^treadle(?: simt \w+)?: (.*)", done.stderr, re.MULTILINE)]
     if done.returncode == 2 and said:
         raise ValueError(said[-1])
-    if done.returncode == 1 and said and ("was not built" in said[-1] or "not supported" in done.stderr):
+    if done.returncode == 1 and said and not said[-1].startswith(_ABOUT_THE_PROGRAM):
         raise BuildError(done.stderr.strip())
     return done
 
@@ -242,18 +254,24 @@ def _json_of(command: str, words: list, arguments: Sequence[object]) -> tuple[st
     """What the program wrote before the object on the last line, the object, and its messages."""
     done = _call(command, [*words, "--json"], arguments)
     done.stdout = re.sub(rf'"(?:[^"]*/)?{_FOLDER}[^/"]*/', '"', done.stdout)  # a text's file is called as it is, without its folder
-    before, _, last = done.stdout.rstrip("\n").rpartition("\n")
-    begin = last.find('{"')  # a program that was ended leaves a line without its end before
-    try:
-        return f"{before}\n{last[:begin]}" if before else last[:begin], json.loads(last[begin:]), done.stderr
-    except ValueError:
-        raise BuildError(done.stderr.strip() or f"`treadle simt {command}` ended with {done.returncode}") from None
+    text = done.stdout.rstrip("\n")
+    # The object is the longest that ends the text: before it stands what the program wrote, without an end of line where it
+    # left none.
+    for begin in (found.start() for found in re.finditer(r'\{"', text[text.rfind("\n") + 1 :])):
+        place = text.rfind("\n") + 1 + begin
+        try:
+            return text[:place], json.loads(text[place:]), done.stderr
+        except ValueError:
+            continue
+    raise BuildError(done.stderr.strip() or f"`treadle simt {command}` ended with {done.returncode}")
 
 
 def _report_of(found: dict) -> Report:
-    place = Place(found["file"], found["line"], tuple(found["block"]), tuple(found["thread"]))
-    other = None
-    if found.get("other_file"):
-        other = Place(found["other_file"], found["other_line"], tuple(found["other_block"]), tuple(found["other_thread"]))
-    words = {key: found[key] for key in ("kind", "message", "kernel", "allocation", "offset", "bytes", "count", "launch")}
-    return Report(**words, place=place, other=other)
+    kernel = found["kernel"] if found["kernel"] != "-" else ""
+
+    def place(before: str) -> Place:
+        by = (tuple(found[f"{before}block"]), tuple(found[f"{before}thread"])) if kernel else (None, None)
+        return Place(found[f"{before}file"], found[f"{before}line"], *by)
+
+    words = {key: found[key] for key in ("kind", "message", "allocation", "offset", "bytes", "count", "launch")}
+    return Report(**words, kernel=kernel, place=place(""), other=place("other_") if found.get("other_file") else None)

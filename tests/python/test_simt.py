@@ -57,6 +57,27 @@ def test_a_text_is_a_source():
     assert [report.place.file for report in found.reports] == ["source.cu"]
 
 
+def test_a_leak_has_no_kernel():
+    (report,) = td.simt.check("int main() {\n  int* x;\n  cudaMalloc(&x, 4);\n}\n").reports
+    assert (report.kind, report.kernel, report.place) == ("leak", "", td.simt.Place("source.cu", 3))
+    assert str(report).endswith("at source.cu:3")
+
+
+def test_what_was_not_looked_at_is_not_clean(tmp_path):
+    unchecked = td.simt.build(RIGHT, tmp_path / "unchecked", **ENDS_WELL)
+    assert not td.simt.check(unchecked)
+    assert td.simt.check(td.simt.build(RIGHT, tmp_path / "checked", checked=True, **ENDS_WELL))
+    crashed = td.simt.check("#include <cstdlib>\nint main() { abort(); }\n")
+    assert not crashed and not crashed.reports
+
+
+def test_what_the_program_writes_is_its_own():
+    text = '#include <cstdio>\nint main() { fputs("operation not supported\\n", stderr); printf("{\\"a\\":1}"); return 1; }\n'
+    for function in td.simt.check, td.simt.profile:
+        result = function(text)
+        assert (result.exit_code, result.output) == (1, '{"a":1}') and "not supported" in result.messages
+
+
 def test_counts_of_lines(tmp_path):
     page = tmp_path / "page.html"
     counts = td.simt.profile(RIGHT, card="A100", html=page, **ENDS_WELL)
@@ -79,6 +100,10 @@ def test_what_is_wrong_is_said(tmp_path):
             function("int main() { foo(); }\n")
     with pytest.raises(td.simt.BuildError, match="foo"):
         td.simt.build("int main() { foo(); }\n", tmp_path / "program")
+    with pytest.raises(td.simt.BuildError, match="no kernel"):
+        td.simt.run("int main() {\n  <<<1, 1>>>();\n}\n")
+    with pytest.raises(FileNotFoundError, match="none"):
+        td.simt.check(RIGHT, suppress=tmp_path / "none")
     with pytest.raises(ValueError, match="H900"):
         td.simt.profile(RIGHT, card="H900", **ENDS_WELL)
     with pytest.raises(ValueError, match="sideways"):

@@ -50,6 +50,28 @@ TEST(ProcessTest, OutputIsHeardAsItComes) {
   EXPECT_EQ(heard, "first\nlast\n");
 }
 
+TEST(ProcessTest, OneThatWritesWithoutEndIsEndedInTime) {
+  size_t heard = 0;
+  const ProcessEnd end = shell("exec yes", {.words = {},
+                                            .hear =
+                                                [&](std::string_view text) {
+                                                  heard += text.size();
+                                                  std::this_thread::sleep_for(std::chrono::microseconds(500));
+                                                },
+                                            .seconds = 0.2});
+  EXPECT_TRUE(end.out_of_time);
+  EXPECT_GT(heard, 0u);
+}
+
+TEST(ProcessTest, OneThatCannotBeHeardIsEnded) {
+  const TemporaryFolder folder;
+  const auto refuse = [](std::string_view) { throw FileError("the disk is full"); };
+  EXPECT_THROW(
+      shell("echo $$ >" + folder / "id" + "; echo said; exec sleep 60", {.words = {}, .hear = refuse}),
+      FileError);
+  EXPECT_NE(kill(std::stoi(read_file(folder / "id")), 0), 0) << "it goes on";
+}
+
 TEST(ProcessTest, TimeIsLimited) {
   const ProcessEnd end = shell("exec sleep 20", {.words = {}, .seconds = 0.05});
   EXPECT_TRUE(end.out_of_time);

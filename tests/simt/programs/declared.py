@@ -5,8 +5,8 @@ import json
 import pathlib
 
 HERE = pathlib.Path(__file__).resolve().parent
-RIGHT, WRONG, TOO_LONG, NOT_BUILT = "right", "wrong", "too long", "not built"
-STATES = (RIGHT, WRONG, TOO_LONG, NOT_BUILT)  # too long: it is built, and not run
+RIGHT, WRONG, TOO_LARGE, NOT_BUILT = "right", "wrong", "too large", "not built"
+STATES = (RIGHT, WRONG, TOO_LARGE, NOT_BUILT)  # too large: it is built, and not run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Program:
     state: str = RIGHT
     reason: str = ""  # why it is not right
     verdict: str = ""  # what makes it right, where neither it nor verdicts.py compares
+    minutes: int = None  # that its run takes on two processors, where that is long: only --long runs it
     check_arguments: str = None  # under the checker, where those of the run take long
     check_seconds: int = None  # for which it runs under the checker, where it would take long in any case
 
@@ -45,6 +46,11 @@ class Program:
     @property
     def judgements(self):
         return read_judgements(self.judgement_file) if self.judgement_file else []
+
+
+def is_left_out(program, long):
+    """Whether a program that was built is not run: it is too large, or takes long and that was not asked for."""
+    return program.state == TOO_LARGE or bool(program.minutes and not long)
 
 
 def programs():

@@ -45,6 +45,7 @@ std::vector<TestCase> cases() {
           one("from channels_last", {2, 35, 5, 7}, TestLayout::channels_last, "row_major"),
           one("to channels_last", {2, 9, 6, 7}, TestLayout::contiguous, "channels_last"),
           one("three channels_last", {2, 3, 6, 7}, TestLayout::contiguous, "channels_last"),
+          one("five channels_last", {2, 5, 6, 7}, TestLayout::contiguous, "channels_last"),
           one("two channels_last", {3, 2, 5, 7}, TestLayout::contiguous, "channels_last"),
           one("many places of four channels_last", {2, 4, 33, 40}, TestLayout::contiguous, "channels_last"),
           one("keeps channels_last", {2, 3, 4, 5}, TestLayout::channels_last, "same"),

@@ -81,10 +81,11 @@ class Pipe {
   int reader() const { return ends_[0]; }
   int writer() const { return ends_[1]; }
   void close_writer() { close_end(1); }
-  /// Passes on what has come. At its end nothing will come any more.
+  /// Passes on what has come, or a part: whoever writes without end does not keep others from their turn.
   void pass_on() {
+    constexpr int kMost = 16;  // 64 KiB, what a pipe holds
     char bytes[4096];
-    while (ends_[0] >= 0) {
+    for (int i = 0; i < kMost && ends_[0] >= 0; ++i) {
       const ssize_t count = read(ends_[0], bytes, sizeof bytes);
       if (count > 0) hear_({bytes, static_cast<size_t>(count)});
       if (count == 0) close_end(0);
@@ -140,15 +141,36 @@ double seconds_without_processor(pid_t process) {
   return most;
 }
 
+/// Ends a process that nobody will wait for, because what it says could not be heard.
+class Waiting {
+ public:
+  explicit Waiting(pid_t process) : process_(process) {}
+  ~Waiting() {
+    if (ended_) return;
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  /// Whether it has ended, and then how.
+  bool has_ended(int& status) { return ended_ = waitpid(process_, &status, WNOHANG) != 0; }
+
+ private:
+  pid_t process_;
+  bool ended_ = false;
+};
+
 ProcessEnd wait_for(pid_t child, const Process& process, Pipe& pipe) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kLongest{60'000};
   const auto start = Clock::now();
   const ProcessFile file(child);
+  Waiting waiting(child);
   ProcessEnd end;
   bool asked = false;
   int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
+  while (!waiting.has_ended(status)) {
     if (process.stop.stop_requested() && !std::exchange(asked, true)) kill(child, SIGTERM);
     const std::chrono::duration<double> spent = Clock::now() - start;
     double left = process.seconds > 0 ? process.seconds - spent.count() : 1e9;

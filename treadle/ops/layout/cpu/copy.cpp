@@ -83,15 +83,15 @@ void transpose_narrow(Word* y, const Word* x, const TransposePlan& plan) {
   const auto narrow = plan.columns == 2   ? transpose_narrow<2, Word>
                       : plan.columns == 3 ? transpose_narrow<3, Word>
                                           : transpose_narrow<4, Word>;
-  parallel_for(plan.batch.numel * cut.parts(), Nanoseconds{kElement * double(kNarrowRows * plan.columns)},
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   int64_t o[2];
-                   plan.batch.offsets(i / cut.parts(), o);
-                   const Range rows = cut[i % cut.parts()];
-                   narrow(y + o[0] + rows.begin * plan.y_stride, x + o[1] + rows.begin, plan, rows.size());
-                 }
-               });
+  const Nanoseconds cost{kElement * double(std::min(plan.rows, kNarrowRows) * plan.columns)};
+  parallel_for(plan.batch.numel * cut.parts(), cost, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t o[2];
+      plan.batch.offsets(i / cut.parts(), o);
+      const Range rows = cut[i % cut.parts()];
+      narrow(y + o[0] + rows.begin * plan.y_stride, x + o[1] + rows.begin, plan, rows.size());
+    }
+  });
 }
 
 template <class Word>

@@ -264,8 +264,16 @@ bool Block::is_uninitialised(uintptr_t address, unsigned bytes) const {
       : address - dynamic_.begin < dynamic_.bytes ? &dynamic_.state[(address - dynamic_.begin) / kWordBytes]
       : address - static_.begin < static_.bytes   ? &static_.state[(address - static_.begin) / kWordBytes]
                                                   : nullptr;
-  const uint8_t mask = word_mask(address % kWordBytes, bytes);
-  return state != nullptr && (accessible(*state) & mask) == mask && (initialised(*state) & mask) != mask;
+  if (state == nullptr) return false;
+  bool all_written = true;
+  for (unsigned first = address % kWordBytes, end = first + bytes; first < end; ++state) {
+    const uint8_t mask = word_mask(first, end - first);
+    if ((accessible(*state) & mask) != mask) return false;  // that is another mistake
+    all_written &= (initialised(*state) & mask) == mask;
+    end -= std::min(end, kWordBytes);
+    first = 0;
+  }
+  return !all_written;
 }
 
 template <bool kWrite>
