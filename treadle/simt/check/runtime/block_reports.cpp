@@ -109,7 +109,7 @@ void Block::report_race(const Record& before, bool wrote_before, const Record& n
                         uintptr_t address, unsigned bytes) {
   const checked::Uninterrupted uninterrupted;
   note_race(address, bytes);
-  if (!Findings::all().is_new("race", now.pc, before.pc)) return;
+  if (!Findings::all().is_new("race", now.pc, before.pc, number_)) return;
   const EpochOwner owner = owner_of(before.epoch);
   simt::Report report = report_here("race", place_of(now.pc));
   report.other = place_of(before.pc);
@@ -147,7 +147,7 @@ void Block::settle_pending() {
 void Block::report_simple(const char* kind, std::string message, uintptr_t address, unsigned bytes,
                           uintptr_t pc) {
   const uint32_t place = place_in_program(pc);
-  if (!Findings::all().is_new(kind, place, 0)) return;
+  if (!Findings::all().is_new(kind, place, 0, number_)) return;
   simt::Report report = report_here(kind, place_of(place));
   report.message = std::move(message);
   report.bytes = bytes;
@@ -182,7 +182,7 @@ void settle_device_early_reads() {
 void Block::note_early_read(uintptr_t address, unsigned bytes, uintptr_t pc) {
   const checked::Uninterrupted uninterrupted;
   const uint32_t place = place_in_program(pc);
-  if (!Findings::all().is_new("uninitialised", place, 0)) return;
+  if (!Findings::all().is_new("uninitialised", place, 0, number_)) return;
   simt::Report report = report_here("uninitialised", place_of(place));
   report.message = fmt::format("read of {} bytes of {} memory that were never written", bytes,
                                in_region(address) ? "device" : "shared");
@@ -218,7 +218,7 @@ void Block::report_at(const char* kind, const char* file, unsigned line, std::st
                       const char* allocation) {
   const checked::Uninterrupted uninterrupted;
   const uint64_t place = key_of(file, line);
-  if (!Findings::all().is_new(kind, place, 1)) return;
+  if (!Findings::all().is_new(kind, place, 1, number_)) return;
   simt::Report report = report_here(kind, {.address = 0, .file = file, .line = line, .function = ""});
   report.message = std::move(message);
   report.allocation = allocation;
@@ -244,7 +244,7 @@ void Block::report_mistake(const checked::hooks::Mistake& mistake) {
     where = place_of(site);
   }
   const uint64_t other = mistake.has_other ? key_of(mistake.other_site) : 0;
-  if (!Findings::all().is_new(mistake.kind, place, other)) return;
+  if (!Findings::all().is_new(mistake.kind, place, other, number_)) return;
   simt::Report report = report_here(mistake.kind, std::move(where));
   report.message = mistake.message;
   report.thread = coordinates_of_thread(mistake.thread);

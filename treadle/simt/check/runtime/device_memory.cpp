@@ -143,7 +143,7 @@ void report_leaks() {
     report.allocation = fmt::format("allocation {}", block.number);
     report.bytes = block.bytes;
     const auto place = reinterpret_cast<uintptr_t>(block.where.file_name()) + block.where.line();
-    if (Findings::all().is_new("leak", place, 0)) Findings::all().add(std::move(report), place, 0);
+    if (Findings::all().is_new("leak", place, 0, 0)) Findings::all().add(std::move(report), place, 0);
   }
 }
 

@@ -24,9 +24,10 @@ class Findings {
   /// The process's, which is never destroyed.
   static Findings& all();
 
-  /// Whether this is the first of its kind at these addresses; else it is only counted.
-  bool is_new(const char* kind, uint64_t place, uint64_t other);
-  /// `report` was new by is_new with the same kind and addresses.
+  /// Whether a report is wanted: this is the first of its kind at these addresses, or of an earlier block
+  /// than all of this launch before, which with several workers may come later. Else it is only counted.
+  bool is_new(const char* kind, uint64_t place, uint64_t other, uint64_t block);
+  /// `report` was new by is_new with the same kind and addresses. That of the earliest block is kept.
   void add(simt::Report report, uint64_t place, uint64_t other);
 
   /// It was none after all: the next of the kind at these addresses is new again.

@@ -9,7 +9,7 @@ namespace treadle::checked::hooks {
 
 void api_mistake(const char* function, const char* message, const void* caller) {
   const uint32_t place = checker::place_in_program(reinterpret_cast<uintptr_t>(caller));
-  if (!checker::Findings::all().is_new("api", place, 0)) return;
+  if (!checker::Findings::all().is_new("api", place, 0, 0)) return;
   simt::Report report;
   report.kind = "api";
   report.message = fmt::format("{}: {}", function, message);
