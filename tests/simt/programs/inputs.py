@@ -30,9 +30,10 @@ def fasta(sequences):
 
 
 def points_around_centres():
+    """Near enough to their centre that none is without neighbours within the program's radius, whose square is 60."""
     draw = random.Random(5)
     centres = [(0, 0, 0), (400, 0, 0), (0, 400, 400)]
-    return "".join(",".join(f"{draw.gauss(c, 4):.4f}" for c in centres[i % 3]) + "\n" for i in range(10000)).encode()
+    return "".join(",".join(f"{draw.gauss(c, 1.5):.4f}" for c in centres[i % 3]) + "\n" for i in range(10000)).encode()
 
 
 def expressions():

@@ -15,7 +15,8 @@ source at the lines that it names, and all are true; what they are follows below
 `--programs`. Sources, flags and arguments are in `programs.json` beside it, made inputs in `inputs.py`, judgements in `judged/`.
 
 A program is right when it ends with 0 and says so itself by comparing with a computation on the host, unless the table says
-how else. Minutes are those of two processors, where a size is fixed and takes that long; `--long` runs these. The checker takes threads in their own order, with one worker; of programs whose fixed sizes take it long it sees the first
+how else. Minutes are about those of two
+processors, where a size is fixed and takes that long; `--long` runs these. The checker takes threads in their own order, with one worker; of programs whose fixed sizes take it long it sees the first
 seconds.
 
 """
