@@ -29,12 +29,8 @@ struct Launcher<void (*)(P...)> {
                      size_t shared_bytes, P... arguments) {
     using Simt = simt::KernelLauncher<void (*)(P...)>;
     const std::tuple<P...> pack(arguments...);
-    void (*run)(const void*) = nullptr;
-    if constexpr (kind == simt::LaunchKind::independent)
-      run = Simt::template run_block<kernel>;
-    else
-      run = Simt::template run_threads<kernel>;
-    enqueue_kernel(stream, {kind, grid, block, shared_bytes, signature, &pack, sizeof pack, run});
+    enqueue_kernel(stream, {kind, grid, block, shared_bytes, signature, &pack, sizeof pack,
+                            Simt::template run_threads<kernel>, Simt::template block_loop<kernel, kind>()});
   }
 };
 
