@@ -20,12 +20,19 @@ class Goal:
         return ratio <= self.factor if self.at_most else ratio >= self.factor
 
 
-def network_name(cell):
-    return cell.model + "".join(f"-{name}-{value}" for name, value in cell.options)
+class OfNetwork:
+    """A cell of one model with weights. What these are trained on before, and the model's options, where it does not say."""
+
+    trained_batches = 20
+    options = ()
+
+    @property
+    def network(self):
+        return self.model + "".join(f"-{name}-{value}" for name, value in self.options)
 
 
 @dataclass(frozen=True)
-class StepCell:
+class StepCell(OfNetwork):
     """Images, or windows of a text, per second of one step."""
 
     model: str
@@ -39,10 +46,6 @@ class StepCell:
     trained_batches: int = 0
     options: tuple = ()  # of the model itself: (name, value), …
     relu_behind_pooling: bool = False  # in the model: exported graphs can be had the other way about, too
-
-    @property
-    def network(self):
-        return network_name(self)
 
     @property
     def name(self):
@@ -78,7 +81,7 @@ class RunCell:
 
 
 @dataclass(frozen=True)
-class LongCell:
+class LongCell(OfNetwork):
     """Images per second in the slowest tenth of many steps of Adam, beside the first tenth."""
 
     model: str
@@ -89,16 +92,12 @@ class LongCell:
     goals: tuple = (Goal("first tenth", 0.95),)
 
     @property
-    def network(self):
-        return network_name(self)
-
-    @property
     def name(self):
         return f"{self.network}/long/{self.batch}"
 
 
 @dataclass(frozen=True)
-class BusyCell:
+class BusyCell(OfNetwork):
     """Images per second beside a process that computes all the time, and alone."""
 
     model: str
@@ -106,10 +105,6 @@ class BusyCell:
     batch: int = 32
     data: str = "fashion-mnist"
     goals: tuple = (Goal("alone", 0.45),)
-
-    @property
-    def network(self):
-        return self.model
 
     @property
     def name(self):

@@ -105,7 +105,7 @@ def data_of(cell):
 
 def weights_of(treadle, cell, quick):
     """Returns the file with a model's weights after its first epoch, or the cell's batches of it, trained once and kept."""
-    batches = getattr(cell, "trained_batches", 20) or (200 if quick else 0)
+    batches = cell.trained_batches or (200 if quick else 0)
     whole, part = CACHE / cell.network, CACHE / f"{cell.network}-{batches}"
     known = (whole / "last.safetensors").exists() or not batches
     folder, limit = (whole, []) if known else (part, ["--limit-batches", str(batches)])
@@ -122,7 +122,7 @@ def weights_of(treadle, cell, quick):
 
 
 def model_options(cell):
-    return [word for name, value in getattr(cell, "options", ()) for word in ("--model-option", f"{name}={value}")]
+    return [word for name, value in cell.options for word in ("--model-option", f"{name}={value}")]
 
 
 def graph_of(contender, cell, weights):

@@ -2,6 +2,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/models/model_registry.h"
+#include "treadle/models/numbered_layers.h"
 #include "treadle/nn/activation.h"
 #include "treadle/nn/batch_norm.h"
 #include "treadle/nn/conv2d.h"
@@ -21,25 +22,21 @@ struct Stage {
 constexpr Stage kStages[] = {{32, 7}, {64, 5}, {128, 5}};
 constexpr int64_t kLast = 128;
 
-/// Named by number, as in PyTorch.
 std::shared_ptr<Sequential> features(const Shape& input, Generator& generator) {
   require<ShapeError>(input.rank() == 3 && input[1] >= kSmallest && input[2] >= kSmallest,
                       "large_kernel_cnn: examples have shape {}, expected [C, H, W] of {}×{} or more", input,
                       kSmallest, kSmallest);
-  std::vector<std::pair<std::string, std::shared_ptr<Module>>> layers;
-  auto add = [&](std::shared_ptr<Module> layer) {
-    layers.emplace_back(std::to_string(layers.size()), std::move(layer));
-  };
+  NumberedLayers layers;
   int64_t channels = input[0];
   for (const Stage& stage : kStages) {
-    add(std::make_shared<Conv2d>(channels, stage.channels, stage.kernel,
-                                 Conv2dOptions{.padding = stage.kernel / 2}, false, generator));
-    add(std::make_shared<BatchNorm2d>(stage.channels));
-    add(std::make_shared<ReLU>());
-    add(std::make_shared<MaxPool2d>(Pair(2)));
+    layers.add(std::make_shared<Conv2d>(channels, stage.channels, stage.kernel,
+                                        Conv2dOptions{.padding = stage.kernel / 2}, false, generator));
+    layers.add(std::make_shared<BatchNorm2d>(stage.channels));
+    layers.add(std::make_shared<ReLU>());
+    layers.add(std::make_shared<MaxPool2d>(Pair(2)));
     channels = stage.channels;
   }
-  return std::make_shared<Sequential>(std::move(layers));
+  return std::move(layers).sequential();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/models/model_registry.h"
+#include "treadle/models/numbered_layers.h"
 #include "treadle/nn/activation.h"
 #include "treadle/nn/batch_norm.h"
 #include "treadle/nn/conv2d.h"
@@ -20,18 +21,14 @@ struct Block {
 constexpr Block kBlocks[] = {{64, 1}, {128, 2}, {128, 1}, {256, 2}, {256, 1}};
 constexpr int64_t kLast = 256;
 
-/// Named by number, as in PyTorch.
 std::shared_ptr<Sequential> features(const Shape& input, Generator& generator) {
   require<ShapeError>(input.rank() == 3, "mobilenet_cifar: examples have shape {}, expected [C, H, W]",
                       input);
-  std::vector<std::pair<std::string, std::shared_ptr<Module>>> layers;
-  auto add = [&](std::shared_ptr<Module> layer) {
-    layers.emplace_back(std::to_string(layers.size()), std::move(layer));
-  };
+  NumberedLayers layers;
   auto add_convolution = [&](int64_t in, int64_t out, int64_t kernel, const Conv2dOptions& options) {
-    add(std::make_shared<Conv2d>(in, out, kernel, options, false, generator));
-    add(std::make_shared<BatchNorm2d>(out));
-    add(std::make_shared<ReLU>());
+    layers.add(std::make_shared<Conv2d>(in, out, kernel, options, false, generator));
+    layers.add(std::make_shared<BatchNorm2d>(out));
+    layers.add(std::make_shared<ReLU>());
   };
   add_convolution(input[0], kFirst, 3, {.padding = 1});
   int64_t channels = kFirst;
@@ -40,7 +37,7 @@ std::shared_ptr<Sequential> features(const Shape& input, Generator& generator) {
     add_convolution(channels, block.channels, 1, {});
     channels = block.channels;
   }
-  return std::make_shared<Sequential>(std::move(layers));
+  return std::move(layers).sequential();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "treadle/core/error.h"
 #include "treadle/models/model_registry.h"
+#include "treadle/models/numbered_layers.h"
 #include "treadle/nn/activation.h"
 #include "treadle/nn/batch_norm.h"
 #include "treadle/nn/conv2d.h"
@@ -15,25 +16,21 @@ namespace {
 const ModelTask kCifar{{3, 32, 32}, 10};
 constexpr int64_t kWidths[] = {64, 128, 256}, kSmallest = 8;
 
-/// Named by number, as in PyTorch.
 std::shared_ptr<Sequential> features(const Shape& input, Generator& generator) {
   require<ShapeError>(input.rank() == 3 && input[1] >= kSmallest && input[2] >= kSmallest,
                       "vgg_small: examples have shape {}, expected [C, H, W] of {}×{} or more", input,
                       kSmallest, kSmallest);
-  std::vector<std::pair<std::string, std::shared_ptr<Module>>> layers;
-  auto add = [&](std::shared_ptr<Module> layer) {
-    layers.emplace_back(std::to_string(layers.size()), std::move(layer));
-  };
+  NumberedLayers layers;
   int64_t channels = input[0];
   for (int64_t width : kWidths) {
     for (int i = 0; i < 2; ++i, channels = width) {
-      add(std::make_shared<Conv2d>(channels, width, 3, Conv2dOptions{.padding = 1}, true, generator));
-      add(std::make_shared<BatchNorm2d>(width));
-      add(std::make_shared<ReLU>());
+      layers.add(std::make_shared<Conv2d>(channels, width, 3, Conv2dOptions{.padding = 1}, true, generator));
+      layers.add(std::make_shared<BatchNorm2d>(width));
+      layers.add(std::make_shared<ReLU>());
     }
-    add(std::make_shared<MaxPool2d>(Pair(2)));
+    layers.add(std::make_shared<MaxPool2d>(Pair(2)));
   }
-  return std::make_shared<Sequential>(std::move(layers));
+  return std::move(layers).sequential();
 }
 
 }  // namespace

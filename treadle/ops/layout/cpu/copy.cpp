@@ -121,19 +121,21 @@ void copy_transposed(const TensorView& target, const TensorView& source, const T
 /// The source is the last input of both ops: copy(x) and copy_into(target, source).
 const TensorView& source_of(const Call& call) { return call.inputs.back(); }
 
-std::optional<TransposePlan> plan_of(const Call& call) {
-  return plan_transpose(call.output(), source_of(call), kFewestColumns);
+std::optional<TransposePlan> plan_of(const TensorView& target, const TensorView& source) {
+  return plan_transpose(target, source, kFewestColumns);
 }
 
-bool is_transposition(const Call& call) { return plan_of(call).has_value(); }
+bool is_transposition(const Call& call) { return plan_of(call.output(), source_of(call)).has_value(); }
 void run_rows(const Call& call) { copy_rows(call.output(), source_of(call)); }
-void run_blocked(const Call& call) { copy_transposed(call.output(), source_of(call), *plan_of(call)); }
+void run_blocked(const Call& call) {
+  copy_transposed(call.output(), source_of(call), *plan_of(call.output(), source_of(call)));
+}
 
 }  // namespace
 
 void copy_elements(const TensorView& target, const TensorView& source) {
   if (target.numel() == 0) return;
-  if (auto plan = plan_transpose(target, source, kFewestColumns))
+  if (auto plan = plan_of(target, source))
     copy_transposed(target, source, *plan);
   else
     copy_rows(target, source);
