@@ -616,6 +616,11 @@ def test_what_a_model_of_texts_does_not_take(text):
         td.train.generate(Net())
 
 
+# Epochs that no processor trains before a signal ends the run: minutes of the smallest steps. If the signal is lost, the
+# test still ends, and fails.
+ENDLESS = 10_000_000
+
+
 def interrupt(call, after=0.3):
     """Sends this process ^C once while it calls."""
     timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
@@ -639,14 +644,14 @@ def test_ctrl_c_ends_a_run_with_its_state(tmp_path):
                 os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        quick(Net(), points(), epochs=20_000, out=run, callbacks=[Started()])
+        quick(Net(), points(), epochs=ENDLESS, out=run, callbacks=[Started()])
     steps = td.models.load_checkpoint(run / "last.safetensors").step
     assert steps > 0 and signal.getsignal(signal.SIGINT) is before
     assert quick(Net(), points(), epochs=1, out=run, resume=True).steps_done >= 6
 
 
 def test_ctrl_c_ends_calls_that_call_nothing_of_python():
-    interrupt(lambda: quick(Net(), points(), epochs=20_000))
+    interrupt(lambda: quick(Net(), points(), epochs=ENDLESS))
     many = td.data.dataset(np.zeros((2_000_000, 2), "f"), np.zeros(2_000_000, "i8"), ["a", "b"])
     interrupt(lambda: [td.train.evaluate(Net(), many, batch_size=8) for _ in range(1000)])
 
@@ -674,7 +679,7 @@ def test_handlers_of_other_signals_run_during_a_run():
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(TimeoutError):
-            quick(Net(), points(), epochs=20_000)
+            quick(Net(), points(), epochs=ENDLESS)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
