@@ -206,6 +206,32 @@ TEST(Loader, GoesOnFromWhereItStood) {
   }
 }
 
+/// Threads make many small batches at once, of one epoch or of several.
+TEST(Loader, GivesSmallBatchesOneByOne) {
+  for (int64_t size : {3, 40, 5000})
+    for (const char* text : {"", "mixup:0.4"}) {
+      const ImageDataset data = vectors(size);
+      const BatchSampler sampler(size, 8, 6);
+      auto options = [&](int threads) {
+        return LoaderOptions{.augmentations = Augmentations::parse(text), .threads = threads};
+      };
+      Loader expected(data, sampler, options(0)), one(data, sampler, options(1)),
+          three(data, sampler, options(3));
+      AugmentedBatch kept;
+      Bits kept_bits;
+      for (int i = 0; i < 3000; ++i) {
+        const Bits bits = bits_of(expected.next());
+        ASSERT_EQ(bits_of(one.next()), bits) << i;
+        const AugmentedBatch batch = three.next();
+        ASSERT_EQ(bits_of(batch), bits) << i;
+        ASSERT_EQ(one.state(), expected.state()) << i;
+        ASSERT_EQ(three.state(), expected.state()) << i;
+        if (i == 700) kept = batch, kept_bits = bits;
+      }
+      EXPECT_EQ(bits_of(kept), kept_bits);
+    }
+}
+
 TEST(Loader, MixesValuesAndLabelsAlike) {
   // Vector i is 10·i, 10·i + 1, 10·i + 2, so a mixture says how much of whom is in it.
   const ImageDataset data = vectors(50);
@@ -272,8 +298,11 @@ TEST(Loader, HasThreadsWhereBatchesAreWorthThem) {
                   {.augmentations = Augmentations::parse(text), .threads = threads})
         .threads();
   };
-  EXPECT_EQ(threads_of("", 8), 0);
-  EXPECT_EQ(threads_of("", 8, 1), 1);
+  // 168 bytes each: 64 batches of 24 lie in 256 KiB, of 25 do not.
+  EXPECT_EQ(threads_of("", 24), default_loader_threads());
+  EXPECT_EQ(threads_of("", 24, 0), 0);
+  EXPECT_EQ(threads_of("", 25), 0);
+  EXPECT_EQ(threads_of("", 25, 1), 1);
   // 40 values of 7.66 ns each: 326.4 examples take 100 µs.
   EXPECT_EQ(threads_of("rotate:5", 326), 0);
   EXPECT_EQ(threads_of("rotate:5", 327), default_loader_threads());

@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "treadle/core/affinity.h"
+
 namespace treadle {
 namespace {
 
@@ -25,7 +27,7 @@ struct Squares {
 };
 
 TEST(Prefetcher, GivesItemsInOrderForAnyNumberOfThreads) {
-  for (int threads : {0, 1, 2, 5})
+  for (int threads : {1, 2, 5})
     for (int64_t ahead : {1, 2, 7}) {
       Squares squares(threads, ahead);
       for (int64_t i = 0; i < 300; ++i) ASSERT_EQ(squares.items.next(), i * i) << threads << " threads";
@@ -54,15 +56,8 @@ TEST(Prefetcher, MakesNoMoreThanThereIsRoomFor) {
   }
 }
 
-TEST(Prefetcher, WithoutThreadsMakesEachWhenItIsAskedFor) {
-  Squares squares(0);
-  EXPECT_EQ(squares.made, 0);
-  squares.items.next();
-  EXPECT_EQ(squares.made, 1);
-}
-
 TEST(Prefetcher, RethrowsAtTheItemThatFailedAndFromThenOn) {
-  for (int threads : {0, 1, 3}) {
+  for (int threads : {1, 3}) {
     Squares squares(threads, 4, [](int64_t job) { require<ValueError>(job < 5, "item {} is bad", job); });
     for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(squares.items.next(), i * i);
     for (int again = 0; again < 3; ++again) try {
@@ -75,11 +70,8 @@ TEST(Prefetcher, RethrowsAtTheItemThatFailedAndFromThenOn) {
 }
 
 TEST(Prefetcher, RethrowsWhatPlanningThrew) {
-  for (int threads : {0, 2}) {
-    Prefetcher<int, int> items([]() -> int { throw ValueError("no plan"); }, [](int job) { return job; },
-                               threads, 2);
-    EXPECT_THROW(items.next(), ValueError);
-  }
+  Prefetcher<int, int> items([]() -> int { throw ValueError("no plan"); }, [](int job) { return job; }, 2, 2);
+  EXPECT_THROW(items.next(), ValueError);
 }
 
 TEST(Prefetcher, EndsWhileThreadsRestAndWhileTheyWork) {
@@ -89,8 +81,21 @@ TEST(Prefetcher, EndsWhileThreadsRestAndWhileTheyWork) {
   }
 }
 
+TEST(Prefetcher, ItsThreadsRunWhereverThereIsRoom) {
+  const int id = detail::this_thread_id();
+  ASSERT_TRUE(detail::bind_thread(id, usable_cores().front()));
+  std::vector<int> cores;
+  {
+    Squares squares(1, 1, [&](int64_t) { cores = detail::cores_of_thread(detail::this_thread_id()); });
+    squares.items.next();
+  }
+  EXPECT_EQ(cores, usable_cores());
+  detail::unbind_thread(id);
+}
+
 TEST(Prefetcher, RefusesNumbersThatAreNone) {
   EXPECT_THROW(Squares(-1), ValueError);
+  EXPECT_THROW(Squares(0), ValueError);
   EXPECT_THROW(Squares(1, 0), ValueError);
 }
 

@@ -171,6 +171,8 @@ namespace detail {
 bool bind_thread(int id, int core) { return set_affinity(id, {core}); }
 bool unbind_thread(int id) { return set_affinity(id, usable_cores()); }
 
+void use_all_cores() { unbind_thread(this_thread_id()); }
+
 std::vector<int> cores_of_thread(int id) {
   std::vector<int> cores;
   CoreSet set;

@@ -33,8 +33,11 @@ namespace detail {
 /// Binds a thread of this process, by its kernel id, to one core or to all usable ones; whether it worked.
 bool bind_thread(int id, int core);
 bool unbind_thread(int id);
+/// Lets the calling thread run on all usable cores. A thread is born on the cores of the one that starts it,
+/// which may be bound to one: whoever starts a thread that is to work beside it has this called there.
+TREADLE_API void use_all_cores();
 /// The cores a thread is bound to.
-std::vector<int> cores_of_thread(int id);
+TREADLE_API std::vector<int> cores_of_thread(int id);
 
 /// The calling thread's kernel id.
 int this_thread_id();

@@ -1,8 +1,11 @@
 #include "treadle/data/augmented_batches.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "treadle/core/error.h"
+#include "treadle/data/prefetch.h"
 
 namespace treadle {
 namespace {
@@ -26,7 +29,23 @@ void renew(Tensor& tensor, const Shape& shape, DType dtype) {
     tensor = Tensor::empty(shape, dtype);
 }
 
+void copy_rows(const Tensor& from, int64_t first, int64_t count, Tensor& to) {
+  Shape shape = from.shape();
+  const int64_t rows = shape[0], bytes = from.numel() / rows * int64_t(size_of(from.dtype()));
+  const int64_t size = count * bytes;
+  shape[0] = count;
+  renew(to, shape, from.dtype());
+  const auto* start = static_cast<const std::byte*>(from.raw()) + first * bytes;
+  std::memcpy(to.raw(), start, size_t(size));
+  prefetch(start + size, std::min(size, (rows - first - count) * bytes));
+}
+
 }  // namespace
+
+void copy_rows(const AugmentedBatch& from, int64_t first, int64_t count, AugmentedBatch& to) {
+  copy_rows(from.examples, first, count, to.examples);
+  copy_rows(from.targets, first, count, to.targets);
+}
 
 /// What one thread needs for an example and its partner.
 struct AugmentedBatches::Room {

@@ -20,6 +20,10 @@ struct AugmentedBatch {
   Tensor targets;
 };
 
+/// Copies examples first … first + count - 1 and their targets to `to`: to its memory where nobody else
+/// refers to that and it has the shape of the copy.
+TREADLE_API void copy_rows(const AugmentedBatch& from, int64_t first, int64_t count, AugmentedBatch& to);
+
 /// Makes batches of a data set, for several threads at once. An augmentation's
 /// random numbers follow from the seed, the epoch, the example's index and the augmentation's place in the
 /// list, so that neither batches nor threads change an example.

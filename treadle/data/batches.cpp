@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "treadle/core/parallel_for.h"
+#include "treadle/data/prefetch.h"
 #include "treadle/simd/pixel_values.h"
 
 namespace treadle {
@@ -16,7 +17,7 @@ constexpr double kValue = 0.16;  ///< nanoseconds, of bytes that lie in no cache
 /// Examples lie at random places, so the processor does not know which is next: it is told so many bytes
 /// ahead, about what it reads while one cache line comes from memory. Not where all lie in its cache.
 constexpr int64_t kBytesAhead = 3072, kCachedBytes = 1 << 19;
-constexpr int64_t kMostExamplesAhead = 16, kCacheLine = 64;
+constexpr int64_t kMostExamplesAhead = 16;
 
 [[noreturn]] void throw_beyond(const ImageDataset& dataset, int64_t index) {
   throw ValueError(fmt::format("image {} of data set {} was asked for, which has {}", index, dataset.name,
@@ -66,10 +67,6 @@ struct Conversion {
   int64_t size, plane, channels;
   const float *mean, *deviation;
 };
-
-void prefetch(const void* memory, int64_t bytes) {
-  for (int64_t i = 0; i < bytes; i += kCacheLine) __builtin_prefetch(static_cast<const char*>(memory) + i);
-}
 
 /// Calls copy(example, position) for the pixels or values of each index, in order.
 template <class T, class Copy>

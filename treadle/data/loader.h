@@ -20,10 +20,10 @@ struct LoaderOptions {
   Augmentations augmentations = {};
   PixelNormalization normalization = {};
   uint64_t seed = 0;  ///< of the augmentations
-  /// 0: next() makes each batch itself, on the threads of parallel_for. Empty: that where a batch takes less
-  /// than handing it over is worth, else default_loader_threads().
+  /// 0: next() makes each batch itself, on the threads of parallel_for. Empty: that where handing over what
+  /// is made ahead costs more than it saves, else default_loader_threads().
   std::optional<int> threads = {};
-  int64_t ahead = 8;  ///< batches that may wait
+  int64_t ahead = 8;  ///< batches that may wait, where they are not so small that threads make many at once
 };
 
 /// The batches of a sampler, one after another. The same ones for any number of threads.
@@ -33,8 +33,9 @@ class TREADLE_API Loader {
   /// ValueError as AugmentedBatches and Prefetcher do.
   Loader(const ImageDataset& dataset, const BatchSampler& sampler, const LoaderOptions& options);
 
-  /// The next batch. Throws ValueError for labels that are no classes, where augmentations mix them.
-  AugmentedBatch next();
+  /// The next batch. Throws ValueError for labels that are no classes, where augmentations mix them, and does
+  /// so again in every later call; threads may find such a label some batches ahead.
+  AugmentedBatch next() { return prefetcher_ ? take() : make(); }
   /// Where the sampler stands that has given out the batches so far: a loader made of one that is restored to
   /// it goes on behind them.
   BatchSampler::State state() const { return state_; }
@@ -42,24 +43,32 @@ class TREADLE_API Loader {
   int threads() const { return threads_; }
 
  private:
-  struct Job {
-    BatchSampler::State after;  ///< of the sampler that has given out the indices
-    std::span<const int64_t> indices;
-    std::vector<int64_t> kept = {};  ///< where the indices lie if other threads read them
+  /// Batches of one epoch that follow each other.
+  struct Plan {
+    int64_t epoch = 0, begin = 0;  ///< of the first index
+    std::vector<int64_t> indices = {};
   };
-  Job plan();
-  struct Made {
-    AugmentedBatch batch;
-    BatchSampler::State after;
+  struct Part {
+    AugmentedBatch rows;
+    int64_t epoch = 0, begin = 0, count = 0;
   };
-  Made make(const Job& job);
+
+  AugmentedBatch make();
+  AugmentedBatch take();
+  std::vector<Plan> plan_group();
+  std::vector<Part> make_group(const std::vector<Plan>& plans) const;
 
   AugmentedBatches batches_;
   BatchSampler sampler_;  ///< stands where the next batch to make begins
   BatchSampler::State state_;
+  int64_t group_;  ///< batches that a thread makes at once
   int threads_;
-  AugmentedBatch last_;  ///< without threads: the memory of the next one, unless it is still in use
-  Prefetcher<Job, Made> prefetcher_;  ///< last: its threads use the others
+  AugmentedBatch last_;  ///< the memory of the next one, unless it is still in use
+  std::vector<Part> group_taken_;
+  size_t part_ = 0;  ///< of those, the one that batches are taken from
+  int64_t row_ = 0;  ///< of that, where the next one begins
+  /// Last: its threads use the others.
+  std::unique_ptr<Prefetcher<std::vector<Plan>, std::vector<Part>>> prefetcher_;
 };
 
 }  // namespace treadle

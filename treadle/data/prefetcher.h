@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "treadle/core/affinity.h"
 #include "treadle/core/error.h"
 
 namespace treadle {
@@ -22,11 +23,11 @@ namespace treadle {
 template <class Job, class Item>
 class Prefetcher {
  public:
-  /// With 0 threads next() makes each item itself. `make` is called by several threads at once, `plan` by one
-  /// at a time. Throws ValueError for a negative number of threads and a room for none.
+  /// `make` is called by several threads at once, `plan` by one at a time. Throws ValueError where threads or
+  /// room are not positive.
   Prefetcher(std::function<Job()> plan, std::function<Item(const Job&)> make, int threads, int64_t ahead)
       : plan_(std::move(plan)), make_(std::move(make)), ahead_(size_t(ahead)) {
-    require<ValueError>(threads >= 0, "a prefetcher cannot have {} threads", threads);
+    require<ValueError>(threads > 0, "a prefetcher cannot have {} threads", threads);
     require<ValueError>(ahead > 0, "a prefetcher with threads needs room for an item, not {}", ahead);
     try {
       for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
@@ -42,27 +43,7 @@ class Prefetcher {
 
   /// The next item. Rethrows what making it threw, then and in every later call. Not for several threads at
   /// once.
-  Item next() { return threads_.empty() ? make_now() : take(); }
-
- private:
-  struct Slot {
-    std::optional<Item> item;
-    std::exception_ptr fault;
-    bool is_made() const { return item || fault; }
-  };
-
-  /// Where nobody else makes items there is nothing to lock.
-  Item make_now() {
-    if (fault_) std::rethrow_exception(fault_);
-    try {
-      return make_(plan_());
-    } catch (...) {
-      fault_ = std::current_exception();
-      throw;
-    }
-  }
-
-  Item take() {
+  Item next() {
     std::unique_lock lock(mutex_);
     item_is_made_.wait(lock, [&] { return !slots_.empty() && slots_.front()->is_made(); });
     if (slots_.front()->fault) std::rethrow_exception(slots_.front()->fault);
@@ -75,7 +56,15 @@ class Prefetcher {
     return std::move(*slot->item);
   }
 
+ private:
+  struct Slot {
+    std::optional<Item> item;
+    std::exception_ptr fault;
+    bool is_made() const { return item || fault; }
+  };
+
   void work() {
+    detail::use_all_cores();
     std::unique_lock lock(mutex_);
     while (wait_for_room(lock)) {
       const auto slot = slots_.emplace_back(std::make_shared<Slot>());
@@ -127,7 +116,6 @@ class Prefetcher {
   std::condition_variable item_is_made_, room_is_free_;
   std::deque<std::shared_ptr<Slot>> slots_;  ///< planned and not taken yet, in order
   bool resting_ = false, ended_ = false;
-  std::exception_ptr fault_;  ///< of make_now()
   std::vector<std::thread> threads_;
 };
 
