@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "tests/simd_targets.h"
+#include "treadle/ops/conv2d/cpu/winograd_calls.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.h"
+#include "treadle/ops/conv2d_max_pool2d/cpu/winograd_4x4_max_pool.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/winograd_max_pool.h"
 
 namespace treadle::cpu::max_pool_kernels {
@@ -128,14 +130,57 @@ struct Problem {
   }
 };
 
+/// In rows × columns tiles.
+WinogradImages images_of(const Problem& problem, int64_t rows, int64_t columns,
+                         const std::vector<float>& zeros) {
+  const Sizes& s = problem.sizes;
+  return {problem.x.data(),
+          s.channels,
+          s.height,
+          s.width,
+          s.height * s.width * s.channels,
+          s.width * s.channels,
+          s.channels,
+          s.padding,
+          s.padding,
+          rows,
+          columns,
+          zeros.data()};
+}
+
+WinogradFilters filters_of(const Problem& problem) {
+  const Sizes& s = problem.sizes;
+  return {problem.w.data(), s.filters, s.channels, s.channels * 9, 9, 3, 1};
+}
+
+void run_winograd_4x4(Problem& problem, int64_t tiles_at_once) {
+  const Sizes& s = problem.sizes;
+  const std::vector<float> zeros(size_t(s.channels), 0.0f);
+  const int64_t P = 2 * s.rows(), Q = 2 * s.columns(),
+                size = filter_block_size(kWinogradProducts, s.channels);
+  const WinogradImages images = images_of(problem, winograd_tiles_along(P), winograd_tiles_along(Q), zeros);
+  const WinogradFilters filters = filters_of(problem);
+  auto transformed = hwy::AllocateAligned<float>(size_t(filters.blocks() * size));
+  for (int64_t block = 0; block < filters.blocks(); ++block)
+    winograd_filters(filters, block, problem.bias.data(), 1, transformed.get() + block * size);
+  auto scratch = hwy::AllocateAligned<float>(size_t(winograd_scratch(s.channels, tiles_at_once)));
+  for (const TileRegion& region : TileRegions(s.images, P, Q)) {
+    const int64_t tiles = region.tiles(s.images);
+    for (int64_t i = 0; i < tiles; i += tiles_at_once)
+      winograd_4x4_max_pool(
+          region.of(images),
+          {region.narrow_rows, region.narrow_columns, i, std::min(i + tiles_at_once, tiles), tiles, 0,
+           filters.blocks(), s.filters, transformed.get(), scratch.get()},
+          {s.rows(), s.columns(), region.row * kWinogradResults / 2, region.column * kWinogradResults / 2},
+          problem.output());
+  }
+}
+
 void run_winograd(Problem& problem, int64_t windows_at_once) {
   const Sizes& s = problem.sizes;
   const std::vector<float> zeros(size_t(s.channels), 0.0f);
-  const WinogradImages images{
-      problem.x.data(),     s.channels,  s.height,  s.width,   s.height * s.width * s.channels,
-      s.width * s.channels, s.channels,  s.padding, s.padding, s.rows(),
-      s.columns(),          zeros.data()};
-  const WinogradFilters filters{problem.w.data(), s.filters, s.channels, s.channels * 9, 9, 3, 1};
+  const WinogradImages images = images_of(problem, s.rows(), s.columns(), zeros);
+  const WinogradFilters filters = filters_of(problem);
   const int64_t size = winograd_block_size(s.channels);
   auto transformed = hwy::AllocateAligned<float>(size_t(filters.blocks() * size));
   for (int64_t block = 0; block < filters.blocks(); ++block)
@@ -229,6 +274,30 @@ TEST_P(MaxPoolKernels, WinogradAgreesWithDouble) {
       problem.check(kGrowth);
       Problem plain = without_choice(problem);
       run_winograd(plain, flags ? 7 : 25);
+      EXPECT_EQ(plain.y.memory, problem.y.memory);
+    }
+}
+
+/// With regions of narrow tiles where there are images enough, and of tiles that reach over the edge where
+/// not.
+TEST_P(MaxPoolKernels, Winograd4x4AgreesWithDouble) {
+  constexpr double kGrowth = 22.0 * 22 / 9;
+  for (const Sizes& sizes : {Sizes{1, 1, 4, 4, 1},
+                             {2, 3, 7, 6, 5},
+                             {7, 5, 9, 8, 17},
+                             {1, 17, 6, 11, 33},
+                             {2, 8, 13, 13, 32},
+                             {6, 64, 12, 13, 66},
+                             {6, 130, 4, 14, 31},
+                             {6, 16, 8, 10, 48, 3, 2},
+                             {1, 6, 12, 12, 8, 3, 1}})
+    for (int flags = 0; flags < 4; ++flags) {
+      SCOPED_TRACE(describe(sizes, flags));
+      Problem problem(sizes, flags & 1, flags & 2);
+      run_winograd_4x4(problem, flags ? 7 : 25);
+      problem.check(kGrowth);
+      Problem plain = without_choice(problem);
+      run_winograd_4x4(plain, flags ? 7 : 25);
       EXPECT_EQ(plain.y.memory, problem.y.memory);
     }
 }

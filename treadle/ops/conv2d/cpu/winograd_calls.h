@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "treadle/core/tensor_view.h"
 #include "treadle/core/work.h"
 #include "treadle/ops/conv2d/conv2d_options.h"
 #include "treadle/ops/conv2d/cpu/winograd_convolution.h"
+#include "treadle/ops/conv2d/cpu/winograd_tasks.h"
 
 namespace treadle {
 
@@ -14,6 +16,13 @@ namespace treadle {
 /// products of each one. Winograd's are small beside those of a whole tile, so that a sum of products with
 /// zeros alone gets what its neighbours round.
 inline constexpr int kWinogradPreference = 5;
+
+/// With pixels of size 1 and taps of size 1, a result is a sum of 9 products for each channel. Here it is one
+/// of 6·6 products of a transformed tile and a transformed filter; along one axis their sizes, times the
+/// power of the point, are at most 22 together for the first and for the last of the four results, less for
+/// the others, hence 22² in two. Roundings are no more than those of the direct sum: one for each channel,
+/// and about thirty for the transforms.
+inline constexpr double kWinogradGrowth4x4 = 22.0 * 22 / 9;
 
 inline int64_t winograd_tiles_along(int64_t results) {
   return (results + cpu::kWinogradResults - 1) / cpu::kWinogradResults;
@@ -62,13 +71,15 @@ struct TileRegion {
 
 /// The regions of images with results [P, Q]: the last row and the last column of tiles are regions of their
 /// own where they are narrow, so that their other products are not made (14×14 results: 484 of 576 are left).
-/// Not where that would leave tiles for less than a register tile.
+/// Not where that would leave tiles for less than half of a register tile.
 class TileRegions {
  public:
+  static constexpr int64_t kFewestTiles = cpu::TileGroups::kMost / 2;
+
   TileRegions(int64_t images, int64_t P, int64_t Q) {
     const Axis down(P), across(Q);
     const bool split =
-        images * (down.narrow ? 1 : down.all) * (across.narrow ? 1 : across.all) >= cpu::TileGroups::kMost;
+        images * (down.narrow ? 1 : down.all) * (across.narrow ? 1 : across.all) >= kFewestTiles;
     if (!split) {
       add({0, down.all, 0, across.all, false, false});
       return;
@@ -107,6 +118,44 @@ class TileRegions {
 
   TileRegion regions_[4];
   int count_ = 0;
+};
+
+/// A convolution's tiles of all regions, and its filters, for threads that take batch after batch as they get
+/// free, the regions of most work first.
+class RegionTasks {
+ public:
+  RegionTasks(int64_t images, int64_t P, int64_t Q, int64_t channels, int64_t filters)
+      : regions_(images, P, Q), images_(images), filters_(filters) {
+    const int64_t most = cpu::winograd_tiles(channels);
+    scratch_size_ = cpu::winograd_scratch(channels, most);
+    const int64_t products = regions_.products(images) * channels * filters;
+    parts_ = parts_of(products);
+    for (const TileRegion& region : regions_) {
+      cuts_.emplace_back(region.tiles(images), divide_up(filters, cpu::kWinogradFilters), most, products);
+      tasks_ += cuts_.back().tasks();
+    }
+  }
+
+  /// Calls f(region, task) for all, with the transformed filters.
+  template <class F>
+  void run(const Call& call, const float* transformed, F f) const {
+    float* scratch = call.workspace<float>(parts_ * scratch_size_);
+    parallel_for_each(tasks_, parts_, [&](int64_t part, int64_t i) {
+      const WinogradCut* cut = cuts_.data();
+      const TileRegion* region = regions_.begin();
+      for (; i >= cut->tasks(); ++cut, ++region) i -= cut->tasks();
+      cut->run_task(i, [&](Range range, Range blocks) {
+        f(*region, cpu::WinogradConvolutionTask{region->narrow_rows, region->narrow_columns, range.begin,
+                                                range.end, region->tiles(images_), blocks.begin, blocks.end,
+                                                filters_, transformed, scratch + part * scratch_size_});
+      });
+    });
+  }
+
+ private:
+  TileRegions regions_;
+  int64_t images_, filters_, scratch_size_ = 0, parts_ = 1, tasks_ = 0;
+  std::vector<WinogradCut> cuts_;
 };
 
 }  // namespace treadle

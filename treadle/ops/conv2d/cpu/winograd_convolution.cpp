@@ -38,30 +38,13 @@ HWY_INLINE Vector finished(Vector sum, Vector bias, bool relu) {
   return relu ? hn::IfThenZeroElse(hn::Le(value, hn::Zero(Floats())), value) : value;
 }
 
-/// The results of `kLanes` filters from products at distances of `step`, by store(row, column, results).
+/// The results of `kLanes` filters, finished, by store(row, column, results).
 template <class Down, class Across, class Store>
-HWY_INLINE void make_results(const float* HWY_RESTRICT products, int64_t step, const float* HWY_RESTRICT bias,
-                             bool relu, Store store) {
-  const Floats d;
-  Vector columns[Across::kSide][Down::kResults];
-#pragma GCC unroll 8
-  for (int j = 0; j < Across::kSide; ++j) {
-    Vector column[Down::kSide];
-#pragma GCC unroll 8
-    for (int i = 0; i < Down::kSide; ++i)
-      column[i] = hn::Load(d, products + (Down::place(i) * Across::kPlaces + Across::place(j)) * step);
-    Down::result(column, columns[j]);
-  }
-  const Vector added = hn::Load(d, bias);
-#pragma GCC unroll 4
-  for (int i = 0; i < Down::kResults; ++i) {
-    Vector row[Across::kSide], result[Across::kResults];
-#pragma GCC unroll 8
-    for (int j = 0; j < Across::kSide; ++j) row[j] = columns[j][i];
-    Across::result(row, result);
-#pragma GCC unroll 4
-    for (int j = 0; j < Across::kResults; ++j) store(i, j, finished(result[j], added, relu));
-  }
+HWY_INLINE void make_finished_results(const float* HWY_RESTRICT products, int64_t step,
+                                      const float* HWY_RESTRICT bias, bool relu, Store store) {
+  const Vector added = hn::Load(Floats(), bias);
+  make_results<Down, Across>(
+      products, step, [&](int i, int j, Vector sum) HWY_ATTR { store(i, j, finished(sum, added, relu)); });
 }
 
 /// Copies [place][filter] of a tile to where it goes.
@@ -96,18 +79,18 @@ HWY_INLINE void finish_tile(const float* products, int64_t step, const float* bi
       auto store = [&](int i, int j, Vector value)
                        HWY_ATTR { hn::StoreU(value, d, y + i * results.row_step + j * results.column_step); };
       if (whole)
-        make_results<Down, Across>(products + k, step, bias + k, results.relu, store);
+        make_finished_results<Down, Across>(products + k, step, bias + k, results.relu, store);
       else
-        make_results<Down, Across>(products + k, step, bias + k, results.relu,
-                                   [&](int i, int j, Vector value) HWY_ATTR {
-                                     if (i < tile.rows && j < tile.columns) store(i, j, value);
-                                   });
+        make_finished_results<Down, Across>(products + k, step, bias + k, results.relu,
+                                            [&](int i, int j, Vector value) HWY_ATTR {
+                                              if (i < tile.rows && j < tile.columns) store(i, j, value);
+                                            });
     }
     return;
   }
   HWY_ALIGN float places[kPlaces * kWinogradFilters];
   for (int64_t k = 0; k < filters; k += kLanes)
-    make_results<Down, Across>(
+    make_finished_results<Down, Across>(
         products + k, step, bias + k, results.relu, [&](int i, int j, Vector value) HWY_ATTR {
           hn::Store(value, d, places + (i * kWinogradResults + j) * kWinogradFilters + k);
         });
@@ -166,12 +149,8 @@ void run_tiles(const WinogradImages& images, const WinogradConvolutionTask& task
 
 void run_task(const WinogradImages& images, const WinogradConvolutionTask& task,
               const WinogradResults& results) {
-  if (task.narrow_rows)
-    task.narrow_columns ? run_tiles<NarrowTile, NarrowTile>(images, task, results)
-                        : run_tiles<NarrowTile, FourResults>(images, task, results);
-  else
-    task.narrow_columns ? run_tiles<FourResults, NarrowTile>(images, task, results)
-                        : run_tiles<FourResults, FourResults>(images, task, results);
+  with_tile(task, [&](auto down, auto across)
+                      HWY_ATTR { run_tiles<decltype(down), decltype(across)>(images, task, results); });
 }
 
 }  // namespace treadle::cpu::HWY_NAMESPACE

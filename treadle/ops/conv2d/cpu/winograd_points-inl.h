@@ -121,6 +121,15 @@ struct NarrowTile {
   }
 };
 
+/// Calls run(down, across) for what a task's tiles are along columns and along rows.
+template <class Task, class Run>
+HWY_INLINE void with_tile(const Task& task, Run run) {
+  if (task.narrow_rows)
+    task.narrow_columns ? run(NarrowTile(), NarrowTile()) : run(NarrowTile(), FourResults());
+  else
+    task.narrow_columns ? run(FourResults(), NarrowTile()) : run(FourResults(), FourResults());
+}
+
 }  // namespace treadle::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

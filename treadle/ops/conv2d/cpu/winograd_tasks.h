@@ -5,6 +5,7 @@
 
 #include "treadle/ops/conv2d/conv2d_geometry.h"
 #include "treadle/ops/conv2d/cpu/convolution_tasks.h"
+#include "treadle/ops/conv2d/cpu/winograd_convolution.h"
 #include "treadle/ops/conv2d/cpu/winograd_operands.h"
 #include "treadle/simd/matrix_copy.h"
 
@@ -52,6 +53,30 @@ inline cpu::WinogradImages winograd_images(const Call& call, const TensorView& v
   return images;
 }
 
+/// Filters of w [filters, channels, 3, 3], transformed, with the bias where the call has one.
+inline const float* winograd_transformed(const Call& call, const cpu::WinogradFilters& filters,
+                                         bool with_bias) {
+  const int64_t size = cpu::filter_block_size(cpu::kWinogradProducts, filters.channels);
+  const float* bias = with_bias ? bias_of(call) : nullptr;
+  auto fill = [&](float* transformed) {
+    parallel_for(filters.blocks(), copies(size), [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block)
+        cpu::winograd_filters(filters, block, bias, with_bias ? bias_step(call) : 0,
+                              transformed + block * size);
+    });
+  };
+  if (with_bias) return call.kept<float>(filters.blocks() * size, {1, 2}, fill);
+  return call.kept<float>(filters.blocks() * size, {1}, fill);
+}
+
+/// The same of input 1 of a convolution, with the bias of input 2.
+inline const float* winograd_forward_filters(const Call& call) {
+  const TensorView& w = call.input(1);
+  const cpu::WinogradFilters filters{w.as<float>(), w.shape[0],   w.shape[1],  w.strides[0],
+                                     w.strides[1],  w.strides[2], w.strides[3]};
+  return winograd_transformed(call, filters, true);
+}
+
 /// Tiles of all images in batches that are worked on together, and blocks of filters in slices, where batches
 /// are few.
 struct WinogradCut {
@@ -72,14 +97,20 @@ struct WinogradCut {
     batches = divide_up(tiles, batch_size);
   }
 
+  int64_t tasks() const { return batches * slices.parts(); }
+  /// Calls f(tiles, blocks of filters) for task i.
+  template <class F>
+  void run_task(int64_t i, F f) const {
+    const int64_t begin = batch_size * (i % batches);
+    f(Range{begin, std::min(begin + batch_size, tiles)}, slices[i / batches]);
+  }
+
   /// Calls f(part, tiles, blocks of filters) for all, on `parts` threads, which are numbered.
   template <class F>
   void for_each_task(F f) const {
-    for_each_part(parts, batches * slices.parts(), [&](int64_t part, int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        const int64_t begin = batch_size * (i % batches);
-        f(part, Range{begin, std::min(begin + batch_size, tiles)}, slices[i / batches]);
-      }
+    for_each_part(parts, tasks(), [&](int64_t part, int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i)
+        run_task(i, [&](Range range, Range blocks) { f(part, range, blocks); });
     });
   }
 

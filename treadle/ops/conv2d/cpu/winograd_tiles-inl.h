@@ -242,6 +242,30 @@ HWY_INLINE void multiply_group(int64_t tiles, int64_t channels, const float* ima
   }
 }
 
+/// The results of `kLanes` filters from products at distances of `step`, by store(row, column, results).
+template <class Down, class Across, class Store>
+HWY_INLINE void make_results(const float* HWY_RESTRICT products, int64_t step, Store store) {
+  const Floats d;
+  Vector columns[Across::kSide][Down::kResults];
+#pragma GCC unroll 8
+  for (int j = 0; j < Across::kSide; ++j) {
+    Vector column[Down::kSide];
+#pragma GCC unroll 8
+    for (int i = 0; i < Down::kSide; ++i)
+      column[i] = hn::Load(d, products + (Down::place(i) * Across::kPlaces + Across::place(j)) * step);
+    Down::result(column, columns[j]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < Down::kResults; ++i) {
+    Vector row[Across::kSide], result[Across::kResults];
+#pragma GCC unroll 8
+    for (int j = 0; j < Across::kSide; ++j) row[j] = columns[j][i];
+    Across::result(row, result);
+#pragma GCC unroll 4
+    for (int j = 0; j < Across::kResults; ++j) store(i, j, result[j]);
+  }
+}
+
 /// Has so many floats fetched to the second-level cache. Inlined, as are its callers: GCC drops calls of a
 /// function that does nothing else.
 HWY_INLINE void fetch_floats(const float* from, int64_t floats) {

@@ -1,0 +1,60 @@
+/// conv2d_max_pool2d on the cpu device by Winograd's F(4×4, 3×3), f32: 3×3 windows of stride 1, pooled 2×2. A
+/// tile holds four pooling windows; in the last row and column of tiles, where only one of two fits, tiles
+/// are narrow: 5×5 windows take 256 products per channel and filter instead of the 400 of F(2×2, 3×3).
+#include <algorithm>
+
+#include "treadle/graph/variant.h"
+#include "treadle/ops/conv2d/cpu/winograd_calls.h"
+#include "treadle/ops/conv2d/cpu/winograd_tasks.h"
+#include "treadle/ops/conv2d_max_pool2d/cpu/tasks.h"
+#include "treadle/ops/conv2d_max_pool2d/cpu/winograd_4x4_max_pool.h"
+
+namespace treadle {
+namespace {
+
+using Geometry = Conv2dMaxPool2dGeometry;
+
+/// Threads share the tiles of a region of all images, and the filters where tiles are few.
+void run_winograd_4x4(const Call& call) {
+  const Geometry g = geometry_of(call);
+  const int64_t P = 2 * g.pool.P, Q = 2 * g.pool.Q, channels = g.conv.C, filters = g.conv.K;
+  const cpu::WinogradImages images =
+      winograd_images(call, call.input(0), g.conv.padding, winograd_tiles_along(P), winograd_tiles_along(Q));
+  const float* transformed = winograd_forward_filters(call);
+  const cpu::PooledOutput output = output_of(call, g);
+  RegionTasks(g.conv.N, P, Q, channels, filters)
+      .run(call, transformed, [&](const TileRegion& region, const cpu::WinogradConvolutionTask& task) {
+        cpu::winograd_4x4_max_pool(region.of(images), task,
+                                   {g.pool.P, g.pool.Q, region.row * cpu::kWinogradResults / 2,
+                                    region.column * cpu::kWinogradResults / 2},
+                                   output);
+      });
+}
+
+bool takes_winograd_4x4(const Call& call) {
+  auto& o = call.options<Conv2dMaxPool2dOptions>();
+  constexpr int64_t kFewest = 8, kMostPadding = 2;  // as of convolutions alone
+  const Shape& w = call.input(1).shape;
+  const int64_t padding = std::max({o.padding.top, o.padding.left, o.padding.bottom, o.padding.right});
+  return has_plain_output(call) && call.input(0).numel() > 0 && w[2] == 3 && w[3] == 3 && w[0] >= kFewest &&
+         w[1] >= kFewest && padding <= kMostPadding && o.groups == 1 && o.stride == Pair(1) &&
+         o.dilation == Pair(1) && o.pool_kernel == Pair(2) &&
+         pool_stride(o.pool_stride, o.pool_kernel) == Pair(2) && o.pool_padding == Pads(0);
+}
+
+}  // namespace
+
+namespace ops {
+
+void register_conv2d_max_pool2d_cpu_winograd_4x4(Registry& registry) {
+  add_variant(registry, "conv2d_max_pool2d",
+              {.name = "winograd_4x4",
+               .device = DeviceKind::cpu,
+               .run = run_winograd_4x4,
+               .when = takes_winograd_4x4,
+               .preference = kWinogradPreference,
+               .error_growth = kWinogradGrowth4x4});
+}
+
+}  // namespace ops
+}  // namespace treadle
