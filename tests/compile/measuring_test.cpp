@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -12,9 +13,14 @@
 #include "treadle/compile/compile.h"
 #include "treadle/compile/variant_choice.h"
 #include "treadle/core/error.h"
+#include "treadle/models/model.h"
+#include "treadle/ops/layout/copy.h"
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/random/random.h"
 #include "treadle/ops/softmax/softmax.h"
+#include "treadle/optim/optimizer.h"
+#include "treadle/train/classification/classifier_loss.h"
+#include "treadle/train/training_step.h"
 
 namespace treadle {
 namespace {
@@ -94,6 +100,39 @@ TEST_F(Measuring, TheNewestObserverCounts) {
   run_with(1 << 30);
   EXPECT_GT(asked_, 1);
   EXPECT_FALSE(VariantCache::entries().empty());
+}
+
+/// A network that learns lets fewer elements through ReLU: in time the variants that zeros decide are
+/// measured again, others are not, and what was measured for such operands before is known.
+TEST_F(Measuring, IsRepeatedWhereOperandsGetMoreZeros) {
+  auto train = [&](bool zeros) {
+    const auto model = make_model("mlp", {{1, 8, 8}, 4});
+    const auto optimizer = make_optimizer("sgd", model->named_parameters(), 0.01);
+    CompiledFunction step([step = training_step(*optimizer, classifier_loss(*model))](
+                              std::span<const Tensor> batch) { return std::vector{step(batch)}; });
+    Generator generator(1);
+    const Tensor full = rand({32, 1, 8, 8}, DType::f32, kCpu, generator);
+    const Tensor sparse = Tensor::from(std::span<const float>(full.to_vector<float>()), full.shape());
+    for (int64_t i = 0; i < sparse.numel(); ++i)
+      if (i % 4) sparse.data<float>()[i] = 0;
+    const Tensor labels = Tensor::zeros({32}, DType::i64);
+    ops_.clear(), asked_ = 0;
+    ObserveMeasuring observe({[this](std::string_view op) {
+                                ops_.emplace(op);
+                                return ++asked_ > 0;
+                              },
+                              {}});
+    std::vector<Tensor> loss(1);
+    for (int call = 1; call < 256; ++call) step.call(std::vector{full, labels}, loss);
+    ops_.clear(), asked_ = 0;
+    for (int call = 0; call < 4; ++call) step.call(std::vector{zeros ? sparse : full, labels}, loss);
+    return std::isfinite(loss[0].item());
+  };
+  EXPECT_TRUE(train(true));
+  EXPECT_TRUE(ops_.count("linear_sgd_update")) << testing::PrintToString(ops_);
+  EXPECT_FALSE(ops_.count("cross_entropy_with_gradient"));
+  EXPECT_TRUE(train(true));
+  EXPECT_EQ(asked_, 0) << testing::PrintToString(ops_);
 }
 
 }  // namespace

@@ -61,10 +61,10 @@ class VariantChoice : public ::testing::Test {
     return op;
   }
   VariantTimes measured(const Op& op) const {
-    return measured_times(op, call_, kCpu, [&](const Variant& variant) { variant.run(call_); });
+    return measured_times(op, call_, kCpu, {[&](const Variant& variant) { variant.run(call_); }});
   }
-  std::string fastest(const Op& op, const VariantTimes& times, bool trains = false) const {
-    return fastest_variant(op, call_, kCpu, times, trains).name;
+  std::string fastest(const Op& op, const VariantTimes& times) const {
+    return fastest_variant(op, call_, kCpu, times).name;
   }
 
   const std::filesystem::path folder_ =
@@ -178,19 +178,6 @@ TEST_F(VariantChoice, MeasuresOnce) {
   const int runs = runs_;
   EXPECT_EQ(measured(op), times);
   EXPECT_EQ(runs_, runs);
-}
-
-TEST_F(VariantChoice, TrainingMakesMoreZeros) {
-  const std::vector<Variant> variants{variant("dense", busy<1>), variant("listed", busy<1>, true)};
-  const VariantTimes near{{"dense", 1}, {"listed", 1.2}}, far{{"dense", 1}, {"listed", 1.3}};
-  Op forward = op_with("op", variants);
-  const Op gradient = op_with("its gradient", variants);
-  forward.gradient = [](const GradientContext&) { return std::vector<Tensor>(); };
-  EXPECT_EQ(fastest(forward, near), "dense");
-  EXPECT_EQ(fastest(forward, near, true), "listed");
-  EXPECT_EQ(fastest(gradient, near), "listed");
-  EXPECT_EQ(fastest(forward, far, true), "dense");
-  EXPECT_EQ(fastest(gradient, far), "dense");
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ namespace {
 
 /// Entries kept of one signature: states of the surroundings that programs hold for.
 constexpr size_t kMostOfOneSignature = 8;
+/// Calls after which ReLU may let other shares through than at first: variants are then chosen again,
+/// whenever a program is compared with its function.
+constexpr int64_t kCallsBeforeTuningAgain = 256;
 
 void check_arguments(std::span<const Tensor> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -227,8 +230,20 @@ class CompiledFunction::State {
                            lost->description));
     else
       require_equal(entry, record(arguments, entry.pins), call);
+    if (entry.updates && options_.measure && call >= kCallsBeforeTuningAgain) tune_again(entry, arguments);
     std::lock_guard lock(mutex_);
     entry.next_comparison *= entry.next_comparison == 2 ? 2 : 4;
+  }
+
+  /// Of a program that updates what it reads, one instance runs at a time.
+  void tune_again(Entry& entry, std::span<const Tensor> arguments) {
+    auto instance = take(entry);
+    if (instance->choose_variants_again(arguments)) {
+      const auto alignment_matters = instance->inputs_with_alignment();
+      std::lock_guard lock(mutex_);
+      entry.set_placements(arguments, alignment_matters);
+    }
+    give_back(entry, std::move(instance));
   }
 
   void require_equal(const Entry& entry, const FunctionRecording& now, int64_t call) const {

@@ -46,6 +46,14 @@ void ProgramInstance::choose_variants(std::span<const Tensor> arguments, bool me
   if (tuning.choose_by_rule() && measure) tuning.measure();
 }
 
+bool ProgramInstance::choose_variants_again(std::span<const Tensor> arguments) {
+  bind(arguments);
+  Tuning tuning(*program_, memory_, host_work_, replay_);
+  if (!tuning.zeros_matter()) return false;
+  tuning.measure();
+  return true;
+}
+
 std::vector<bool> ProgramInstance::inputs_with_alignment() {
   return Tuning(*program_, memory_, host_work_, replay_).inputs_with_alignment();
 }

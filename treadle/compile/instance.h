@@ -28,6 +28,9 @@ class ProgramInstance {
   /// arguments where `measure` is set, else by declared order. What steps write of captured tensors is a copy
   /// meanwhile.
   void choose_variants(std::span<const Tensor> arguments, bool measure);
+  /// The same by measurements on an instance that has been replayed, where variants are among them that zeros
+  /// in their operands decide: a network that learns makes more of them. Whether it did.
+  bool choose_variants_again(std::span<const Tensor> arguments);
   /// By input, gradients behind arguments: whether other variants apply where its address is no multiple of
   /// kVariantAlignment. For use after choose_variants.
   std::vector<bool> inputs_with_alignment();

@@ -1,7 +1,9 @@
 #include "treadle/compile/tuning.h"
 
+#include <optional>
 #include <utility>
 
+#include "treadle/compile/drawn_operands.h"
 #include "treadle/compile/variant_choice.h"
 #include "treadle/core/runtime.h"
 #include "treadle/graph/compute_scope.h"
@@ -59,21 +61,36 @@ void Tuning::measure_steps() {
   }
 }
 
-/// Each variant is timed with what it keeps in place, as in replays after the first.
+/// Each variant is timed with what it keeps in place, as in replays after the first, and on operands that it
+/// has not met before.
 void Tuning::time_variants(size_t i) {
   ProgramStep& step = program_.steps[i];
   ReplayScratch& scratch = memory_.scratch();
   const Variant* last = nullptr;
-  step.measured = measured_times(*step.op, memory_.call(i), program_.device, [&](const Variant& variant) {
+  std::optional<DrawnOperands> drawn;
+  if (program_.device == kCpu) drawn.emplace(*step.op, memory_.call(i));
+  const Call& call = drawn ? drawn->call() : memory_.call(i);
+  auto run = [&](const Variant& variant) {
     if (std::exchange(last, &variant) != &variant) scratch.forget_kept(i);
     memory_.begin(i);
-    variant.run(memory_.call(i));
+    variant.run(call);
     scratch.end_trial(i);
-  });
+  };
+  auto draw = [&] {
+    if (drawn) drawn->draw();
+  };
+  step.measured = measured_times(*step.op, memory_.call(i), program_.device, {run, draw});
   scratch.forget_kept(i);
   if (step.measured.empty()) return;  // given up: the variant chosen by rule stays
-  const bool trains = !memory_.captured_writes().storages.empty() || !program_.gradients.empty();
-  step.variant = &fastest_variant(*step.op, memory_.call(i), program_.device, step.measured, trains);
+  step.variant = &fastest_variant(*step.op, memory_.call(i), program_.device, step.measured);
+}
+
+bool Tuning::zeros_matter() const {
+  for (size_t i = 0; i < memory_.steps(); ++i) {
+    const Op& op = *program_.steps[i].op;
+    if (program_.device == kCpu && skips_zeros(op) && needs_choice(op, memory_.call(i), kCpu)) return true;
+  }
+  return false;
 }
 
 std::vector<std::vector<const Variant*>> Tuning::applicable() const {

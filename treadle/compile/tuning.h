@@ -22,6 +22,8 @@ class Tuning {
   /// Measures the steps that rules leave open, and runs all of them once. What they write of captured tensors
   /// is a copy meanwhile.
   void measure();
+  /// Whether a step is left to measurement that depends on how many zeros its operands have.
+  bool zeros_matter() const;
   /// By input, gradients behind arguments: whether other variants apply where its address is no multiple of
   /// kVariantAlignment. Arguments are to be bound anew afterwards.
   std::vector<bool> inputs_with_alignment();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "treadle/compile/drawn_operands.h"
 #include "treadle/compile/measuring.h"
 #include "treadle/core/error.h"
 #include "treadle/core/log.h"
@@ -52,9 +53,10 @@ constexpr double kSettled = 1.1;  ///< between the best of a variant's rounds an
 /// process may have been stopped.
 constexpr double kHopeless = 4;
 
-double seconds_of(const Variant& variant, Device device, const VariantRunner& run) {
+double seconds_of(const Variant& variant, Device device, const VariantRunner& runner) {
+  if (runner.prepare) runner.prepare();
   const double start = now();
-  run(variant);
+  runner.run(variant);
   runtime(device).synchronize();
   return now() - start;
 }
@@ -134,13 +136,6 @@ VariantTimes measure(const Op& op, const std::vector<const Variant*>& variants, 
   for (const Trial& trial : trials) times[trial.variant->name] = trial.best;
   return times;
 }
-
-/// What a variant that skips zeros counts for in training: of what ReLU leaves about half is not zero at the
-/// beginning, later a quarter; the rest of its time stays.
-constexpr double kCreditForZeros = 0.8;
-
-/// Gradients and updates in place have no gradient of their own.
-bool only_trains(const Op& op) { return !op.gradient; }
 
 std::string describe(const TensorView& view) {
   return view.defined() ? fmt::format("{} {} {}", name_of(view.dtype), view.shape, view.strides) : "none";
@@ -256,27 +251,25 @@ bool needs_choice(const Op& op, const Call& call, Device device) {
   return allowed_variants(op, call, device).size() > 1;
 }
 
-VariantTimes measured_times(const Op& op, const Call& call, Device device, const VariantRunner& run) {
+VariantTimes measured_times(const Op& op, const Call& call, Device device, const VariantRunner& runner) {
   auto variants = allowed_variants(op, call, device);
   auto key = variant_key(op, call, device);
+  if (const std::string zeros = device == kCpu ? describe_zeros(op, call) : ""; !zeros.empty())
+    key += " | " + zeros;
   auto times = VariantCache::find(key);
   auto known = [&](const Variant* variant) { return times.count(variant->name) > 0; };
   if (std::all_of(variants.begin(), variants.end(), known)) return times;
-  times = measure(op, variants, device, run);
+  times = measure(op, variants, device, runner);
   tell_end();
   if (!times.empty()) VariantCache::store(key, times);
   return times;
 }
 
-const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times,
-                               bool trains) {
+const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times) {
   auto variants = allowed_variants(op, call, device);
-  const bool credit = trains || only_trains(op);
-  auto counted = [&](const Variant* variant) {
-    return times.at(variant->name) * (credit && variant->skips_zeros ? kCreditForZeros : 1);
-  };
+  auto time = [&](const Variant* variant) { return times.at(variant->name); };
   return **std::min_element(variants.begin(), variants.end(),
-                            [&](const Variant* a, const Variant* b) { return counted(a) < counted(b); });
+                            [&](const Variant* a, const Variant* b) { return time(a) < time(b); });
 }
 
 }  // namespace treadle

@@ -14,8 +14,11 @@ namespace treadle {
 /// Variant name → best time in seconds.
 using VariantTimes = std::map<std::string, double>;
 
-/// Runs a call by a variant.
-using VariantRunner = std::function<void(const Variant&)>;
+/// Runs a call by a variant; before each run, what is not timed.
+struct VariantRunner {
+  std::function<void(const Variant&)> run;
+  std::function<void()> prepare = {};
+};
 
 /// Whether a call is left to measurement: the settings name no variant, do not ask for determinism, and allow
 /// more than one that applies.
@@ -23,20 +26,18 @@ bool needs_choice(const Op& op, const Call& call, Device device);
 
 /// The times of the variants that the settings allow: from the file of earlier measurements, else measured
 /// now, on the call's own memory; outputs hold some variant's result afterwards, and updates in place have
-/// been made several times. `run` runs the call once.
+/// been made several times. `runner` runs the call once. Where a variant skips zeros, times hold for operands
+/// with so many zeros (drawn_operands.h).
 ///
 /// The variants take turns: in each round every one runs for about a millisecond, or once, after a run that
 /// is not counted. Its time is that of its fastest run. It counts as settled when a second round came within
 /// a tenth of it, so that a disturbance lengthens the measurement and does not decide it. Rounds go on for at
 /// least 10 ms, until all times are settled, for at most 200 ms for each variant. Runs so long that this is
 /// less than two rounds are made all the same. Empty when an observer (measuring.h) gave the measurement up.
-VariantTimes measured_times(const Op& op, const Call& call, Device device, const VariantRunner& run);
+VariantTimes measured_times(const Op& op, const Call& call, Device device, const VariantRunner& runner);
 
-/// The fastest of them. A program that trains is measured with the weights that it begins with. Later fewer
-/// elements get past ReLU, and variants that skip zeros gain: where `trains` is set their time counts a
-/// fifth less. Gradients and updates in place are calls of programs that train in any case.
-const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times,
-                               bool trains = false);
+/// The fastest of them.
+const Variant& fastest_variant(const Op& op, const Call& call, Device device, const VariantTimes& times);
 
 /// Measurements kept between runs of a program: `$TREADLE_CACHE`, else `$XDG_CACHE_HOME/treadle`, else
 /// `~/.cache/treadle`, file variants.json. Each entry holds for one machine, number of threads, op, shapes,

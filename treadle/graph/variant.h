@@ -92,8 +92,8 @@ struct Variant {
   bool deterministic = true;
   /// Error bound of this variant relative to a direct evaluation; Winograd and its kin state more than 1.
   double error_growth = 1;
-  /// Whether it leaves out products with elements of its operands that are 0. What ReLU leaves has more of
-  /// them the longer a network learns: see fastest_variant.
+  /// Whether it leaves out products with elements of its operands that are 0: measurements then hold for so
+  /// many of them.
   bool skips_zeros = false;
   /// Its place on the op's ladder of kernels from the plainest, 1, to the fastest; 0: on none. Variants of
   /// one rung are one kernel in other sizes.
