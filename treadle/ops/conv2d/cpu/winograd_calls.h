@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <optional>
 
 #include "treadle/core/tensor_view.h"
 #include "treadle/core/work.h"
@@ -75,6 +75,7 @@ struct TileRegion {
 class TileRegions {
  public:
   static constexpr int64_t kFewestTiles = cpu::TileGroups::kMost / 2;
+  static constexpr size_t kMost = 4;
 
   TileRegions(int64_t images, int64_t P, int64_t Q) {
     const Axis down(P), across(Q);
@@ -92,6 +93,8 @@ class TileRegions {
   }
   const TileRegion* begin() const { return regions_; }
   const TileRegion* end() const { return regions_ + count_; }
+  size_t size() const { return size_t(count_); }
+  const TileRegion& operator[](size_t i) const { return regions_[i]; }
   int64_t products(int64_t images) const {
     int64_t sum = 0;
     for (const TileRegion& region : *this) sum += region.tiles(images) * region.products();
@@ -116,7 +119,7 @@ class TileRegions {
     if (region.rows > 0 && region.columns > 0) regions_[count_++] = region;
   }
 
-  TileRegion regions_[4];
+  TileRegion regions_[kMost];
   int count_ = 0;
 };
 
@@ -130,9 +133,9 @@ class RegionTasks {
     scratch_size_ = cpu::winograd_scratch(channels, most);
     const int64_t products = regions_.products(images) * channels * filters;
     parts_ = parts_of(products);
-    for (const TileRegion& region : regions_) {
-      cuts_.emplace_back(region.tiles(images), divide_up(filters, cpu::kWinogradFilters), most, products);
-      tasks_ += cuts_.back().tasks();
+    for (size_t i = 0; i < regions_.size(); ++i) {
+      cuts_[i].emplace(regions_[i].tiles(images), divide_up(filters, cpu::kWinogradFilters), most, products);
+      tasks_ += cuts_[i]->tasks();
     }
   }
 
@@ -141,13 +144,13 @@ class RegionTasks {
   void run(const Call& call, const float* transformed, F f) const {
     float* scratch = call.workspace<float>(parts_ * scratch_size_);
     parallel_for_each(tasks_, parts_, [&](int64_t part, int64_t i) {
-      const WinogradCut* cut = cuts_.data();
-      const TileRegion* region = regions_.begin();
-      for (; i >= cut->tasks(); ++cut, ++region) i -= cut->tasks();
-      cut->run_task(i, [&](Range range, Range blocks) {
-        f(*region, cpu::WinogradConvolutionTask{region->narrow_rows, region->narrow_columns, range.begin,
-                                                range.end, region->tiles(images_), blocks.begin, blocks.end,
-                                                filters_, transformed, scratch + part * scratch_size_});
+      size_t k = 0;
+      for (; i >= cuts_[k]->tasks(); ++k) i -= cuts_[k]->tasks();
+      const TileRegion& region = regions_[k];
+      cuts_[k]->run_task(i, [&](Range range, Range blocks) {
+        f(region, cpu::WinogradConvolutionTask{region.narrow_rows, region.narrow_columns, range.begin,
+                                               range.end, region.tiles(images_), blocks.begin, blocks.end,
+                                               filters_, transformed, scratch + part * scratch_size_});
       });
     });
   }
@@ -155,7 +158,7 @@ class RegionTasks {
  private:
   TileRegions regions_;
   int64_t images_, filters_, scratch_size_ = 0, parts_ = 1, tasks_ = 0;
-  std::vector<WinogradCut> cuts_;
+  std::optional<WinogradCut> cuts_[TileRegions::kMost];  ///< in place: replays allocate nothing
 };
 
 }  // namespace treadle
