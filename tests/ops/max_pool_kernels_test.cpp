@@ -150,7 +150,8 @@ WinogradImages images_of(const Problem& problem, int64_t rows, int64_t columns,
 
 WinogradFilters filters_of(const Problem& problem) {
   const Sizes& s = problem.sizes;
-  return {problem.w.data(), s.filters, s.channels, s.channels * 9, 9, 3, 1};
+  const int64_t taps = s.kernel * s.kernel;
+  return {problem.w.data(), s.filters, s.channels, s.channels * taps, taps, s.kernel, 1};
 }
 
 void run_winograd_4x4(Problem& problem, int64_t tiles_at_once) {
@@ -181,15 +182,17 @@ void run_winograd(Problem& problem, int64_t windows_at_once) {
   const std::vector<float> zeros(size_t(s.channels), 0.0f);
   const WinogradImages images = images_of(problem, s.rows(), s.columns(), zeros);
   const WinogradFilters filters = filters_of(problem);
-  const int64_t size = winograd_block_size(s.channels);
+  const int64_t size = winograd_block_size(s.kernel, s.channels);
   auto transformed = hwy::AllocateAligned<float>(size_t(filters.blocks() * size));
   for (int64_t block = 0; block < filters.blocks(); ++block)
-    winograd_transform_filters(filters, block, problem.bias.data(), 1, transformed.get() + block * size);
-  auto scratch = hwy::AllocateAligned<char>(size_t(winograd_scratch_size(s.channels, windows_at_once)));
+    winograd_transform_filters(s.kernel, filters, block, problem.bias.data(), 1,
+                               transformed.get() + block * size);
+  auto scratch =
+      hwy::AllocateAligned<char>(size_t(winograd_scratch_size(s.kernel, s.channels, windows_at_once)));
   for (int64_t i = 0; i < s.windows(); i += windows_at_once)
     winograd_max_pool(images,
-                      {i, std::min(i + windows_at_once, s.windows()), 0, filters.blocks(), s.filters,
-                       transformed.get(), scratch.get()},
+                      {s.kernel, i, std::min(i + windows_at_once, s.windows()), 0, filters.blocks(),
+                       s.filters, transformed.get(), scratch.get()},
                       problem.output());
 }
 
@@ -257,7 +260,7 @@ std::string describe(const Sizes& s, int flags) {
 }
 
 TEST_P(MaxPoolKernels, WinogradAgreesWithDouble) {
-  constexpr double kGrowth = 64.0 / 9;
+  constexpr double kGrowth3x3 = 64.0 / 9, kGrowth5x5 = 29.5 * 29.5 / 25;
   for (const Sizes& sizes : {Sizes{1, 1, 4, 4, 1},
                              {2, 3, 7, 6, 5},
                              {3, 5, 9, 8, 17},
@@ -266,12 +269,16 @@ TEST_P(MaxPoolKernels, WinogradAgreesWithDouble) {
                              {1, 64, 5, 7, 66},
                              {1, 130, 4, 6, 31},
                              {2, 4, 3, 2, 9, 3, 3},
-                             {1, 6, 12, 12, 8, 3, 1}})
+                             {1, 6, 12, 12, 8, 3, 1},
+                             {1, 1, 6, 6, 1, 5},
+                             {2, 6, 9, 14, 16, 5},
+                             {3, 17, 8, 6, 33, 5, 2},
+                             {1, 66, 7, 11, 40, 5, 1}})
     for (int flags = 0; flags < 4; ++flags) {
       SCOPED_TRACE(describe(sizes, flags));
       Problem problem(sizes, flags & 1, flags & 2);
       run_winograd(problem, flags ? 7 : 25);
-      problem.check(kGrowth);
+      problem.check(sizes.kernel == 3 ? kGrowth3x3 : kGrowth5x5);
       Problem plain = without_choice(problem);
       run_winograd(plain, flags ? 7 : 25);
       EXPECT_EQ(plain.y.memory, problem.y.memory);

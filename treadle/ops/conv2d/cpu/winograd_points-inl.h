@@ -1,10 +1,10 @@
-// Winograd's F(4×4, 3×3), and F(3×3, 4×4) for the gradient of filters, along one axis: polynomials of the
-// tile's six pixels meet those of the filter at the points 0, ½, -½, 2, -2 and ∞. For each instruction set
-// that the including file is compiled for.
+// Winograd's F(4×4, 3×3), F(2×2, 5×5), and F(3×3, 4×4) for the gradient of filters, along one axis:
+// polynomials of the tile's six pixels meet those of the filter at the points 0, ½, -½, 2, -2 and ∞. For each
+// instruction set that the including file is compiled for.
 //
 // The points are those of Barabasz et al., Error Analysis and Improving the Accuracy of Winograd Convolution
 // for Deep Neural Networks, 2020: with 1, -1, 2, -2, as by Lavin and Gray, errors can be five times as large.
-// Both forms share Bᵀ, the transform of the pixels, with the rows
+// All forms share Bᵀ, the transform of the pixels, with the rows
 //   1 0 -17/4 0 1 0 · 0 ∓2 -4 ±½ 1 0 · 0 ∓½ -¼ ±2 1 0 · 0 1 0 -17/4 0 1.
 
 #if defined(TREADLE_CPU_WINOGRAD_POINTS_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -35,16 +35,16 @@ inline constexpr float kHalfShare = -8.0f / 15, kTwoShare = 1.0f / 30;
 
 /// F(4×4, 3×3): six pixels and three taps make four results.
 struct FourResults : AllPlaces<6> {
-  static constexpr int kResults = 4;
+  static constexpr int kTaps = 3, kResults = 4;
 
   /// Rows of G: 1 0 0 · -8/15 (1 ±½ ¼) · 1/30 (1 ±2 4) · 0 0 1.
-  HWY_INLINE static void filter(Vector g0, Vector g1, Vector g2, Vector* out) {
+  HWY_INLINE static void filter(const Vector* g, Vector* out) {
     const Floats d;
     const Vector half = hn::Set(d, kHalfShare), two = hn::Set(d, kTwoShare);
-    out[0] = g0;
-    both_signs(hn::Mul(half, hn::MulAdd(hn::Set(d, 0.25f), g2, g0)), 0.5f, hn::Mul(half, g1), out + 1);
-    both_signs(hn::Mul(two, hn::MulAdd(hn::Set(d, 4), g2, g0)), 2, hn::Mul(two, g1), out + 3);
-    out[5] = g2;
+    out[0] = g[0];
+    both_signs(hn::Mul(half, hn::MulAdd(hn::Set(d, 0.25f), g[2], g[0])), 0.5f, hn::Mul(half, g[1]), out + 1);
+    both_signs(hn::Mul(two, hn::MulAdd(hn::Set(d, 4), g[2], g[0])), 2, hn::Mul(two, g[1]), out + 3);
+    out[5] = g[2];
   }
   HWY_INLINE static void image(const Vector* p, Vector* out) {
     const Floats d;
@@ -63,6 +63,32 @@ struct FourResults : AllPlaces<6> {
     out[1] = hn::MulAdd(hn::Set(d, 2), two_odd, hn::Mul(hn::Set(d, 0.5f), half_odd));
     out[2] = hn::MulAdd(hn::Set(d, 4), two_even, hn::Mul(hn::Set(d, 0.25f), half_even));
     out[3] = hn::MulAdd(hn::Set(d, 8), two_odd, hn::MulAdd(hn::Set(d, 0.125f), half_odd, m[5]));
+  }
+};
+
+/// F(2×2, 5×5): six pixels and five taps make two results.
+struct TwoResultsOfFiveTaps : AllPlaces<6> {
+  static constexpr int kTaps = 5, kResults = 2;
+
+  /// Rows of G: 1 0 0 0 0 · -8/15 (1 ±½ ¼ ±⅛ 1/16) · 1/30 (1 ±2 4 ±8 16) · 0 0 0 0 1.
+  HWY_INLINE static void filter(const Vector* g, Vector* out) {
+    const Floats d;
+    const Vector half = hn::Set(d, kHalfShare), two = hn::Set(d, kTwoShare), quarter = hn::Set(d, 0.25f),
+                 four = hn::Set(d, 4);
+    const Vector half_even = hn::MulAdd(quarter, hn::MulAdd(quarter, g[4], g[2]), g[0]),
+                 two_even = hn::MulAdd(four, hn::MulAdd(four, g[4], g[2]), g[0]);
+    out[0] = g[0];
+    both_signs(hn::Mul(half, half_even), 0.5f, hn::Mul(half, hn::MulAdd(quarter, g[3], g[1])), out + 1);
+    both_signs(hn::Mul(two, two_even), 2, hn::Mul(two, hn::MulAdd(four, g[3], g[1])), out + 3);
+    out[5] = g[4];
+  }
+  HWY_INLINE static void image(const Vector* p, Vector* out) { FourResults::image(p, out); }
+  /// Rows of Aᵀ: 1 1 1 1 1 0 · 0 ½ -½ 2 -2 1.
+  HWY_INLINE static void result(const Vector* m, Vector* out) {
+    const Floats d;
+    out[0] = hn::Add(m[0], hn::Add(hn::Add(m[1], m[2]), hn::Add(m[3], m[4])));
+    out[1] = hn::MulAdd(hn::Set(d, 2), hn::Sub(m[3], m[4]),
+                        hn::MulAdd(hn::Set(d, 0.5f), hn::Sub(m[1], m[2]), m[5]));
   }
 };
 
@@ -98,7 +124,7 @@ struct ThreeTaps : AllPlaces<6> {
 /// ±½ and ∞, four of the points that filters and taps are transformed for, so that both sizes of tile share
 /// these. What the points' shares differ by is multiplied into the pixels: -15/4.
 struct NarrowTile {
-  static constexpr int kSide = 4, kPlaces = FourResults::kSide, kResults = 2, kGradients = 2;
+  static constexpr int kSide = 4, kPlaces = FourResults::kSide, kTaps = 3, kResults = 2, kGradients = 2;
   static constexpr int place(int i) { return i < 3 ? i : 5; }
 
   /// Rows of Bᵀ: 1 0 -4 0 · 0 ∓15/8 -15/4 0 · 0 -¼ 0 1.

@@ -3,9 +3,9 @@
 // filters] of each of a tile's places. For each instruction set that the including file is compiled for.
 // Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
 //
-// A `Tile` says how one axis is transformed: kSide places, `filter` (G: 3 vectors → kSide) and `image` (Bᵀ:
-// kSide vectors → kSide). A tile may do with some of the points that filters were transformed for: its place
-// i is their place(i) of kPlaces.
+// A `Tile` says how one axis is transformed: kSide places, `filter` (G: kTaps vectors → kSide) and `image`
+// (Bᵀ: kSide vectors → kSide). A tile may do with some of the points that filters were transformed for: its
+// place i is their place(i) of kPlaces.
 #include <algorithm>
 #include <cstdint>
 
@@ -35,61 +35,68 @@ constexpr int kTileRows = 12;  // 24 of 32 registers hold sums
 #else
 constexpr int kTileRows = 6;  // 12 of 16
 #endif
-constexpr int64_t kFilterTaps = 9;
 static_assert(kWinogradFilters % kTileColumns == 0);
 
 /// One channel of `kLanes` filters; g[tap] are `tap_step` apart.
 template <class Tile>
 HWY_INLINE void transform_channel(const float* HWY_RESTRICT g, int64_t tap_step, float* HWY_RESTRICT out,
                                   int64_t step) {
-  constexpr int kSide = Tile::kSide;
+  constexpr int kSide = Tile::kSide, kTaps = Tile::kTaps;
   const Floats d;
-  Vector columns[3][kSide], rows[kSide];
-#pragma GCC unroll 3
-  for (int s = 0; s < 3; ++s)
-    Tile::filter(hn::Load(d, g + s * tap_step), hn::Load(d, g + (3 + s) * tap_step),
-                 hn::Load(d, g + (6 + s) * tap_step), columns[s]);
+  Vector columns[kTaps][kSide];
+#pragma GCC unroll 8
+  for (int s = 0; s < kTaps; ++s) {
+    Vector column[kTaps];
+#pragma GCC unroll 8
+    for (int r = 0; r < kTaps; ++r) column[r] = hn::Load(d, g + (r * kTaps + s) * tap_step);
+    Tile::filter(column, columns[s]);
+  }
 #pragma GCC unroll 8
   for (int i = 0; i < kSide; ++i) {
-    Tile::filter(columns[0][i], columns[1][i], columns[2][i], rows);
+    Vector row[kTaps], places[kSide];
 #pragma GCC unroll 8
-    for (int j = 0; j < kSide; ++j) hn::Store(rows[j], d, out + (i * kSide + j) * step);
+    for (int s = 0; s < kTaps; ++s) row[s] = columns[s][i];
+    Tile::filter(row, places);
+#pragma GCC unroll 8
+    for (int j = 0; j < kSide; ++j) hn::Store(places[j], d, out + (i * kSide + j) * step);
   }
 }
 
 /// Puts the taps of some channels of a block's filters side by side: out[channel][tap][filter].
+template <int64_t Taps>
 HWY_INLINE void gather_filters(const WinogradFilters& f, int64_t first_filter, int64_t first_channel,
                                int64_t channels, float* HWY_RESTRICT out) {
+  constexpr int64_t kAll = Taps * Taps;
   const int64_t filters = HWY_MIN(kWinogradFilters, f.filters - first_filter);
-  if (filters < kWinogradFilters) std::fill_n(out, channels * kFilterTaps * kWinogradFilters, 0.0f);
+  if (filters < kWinogradFilters) std::fill_n(out, channels * kAll * kWinogradFilters, 0.0f);
   const float* w = f.w + first_filter * f.filter_step + first_channel * f.channel_step;
-  if (f.column_step == 1 && f.row_step == 3) {  // channels at once where they follow one another
-    const int64_t adjoining = f.channel_step == kFilterTaps ? channels : 1;
+  if (f.column_step == 1 && f.row_step == Taps) {  // channels at once where they follow one another
+    const int64_t adjoining = f.channel_step == kAll ? channels : 1;
     for (int64_t c = 0; c < channels; c += adjoining)
       transpose_squares<float, kTransposedFloats>(w + c * f.channel_step, f.filter_step, filters,
-                                                  adjoining * kFilterTaps,
-                                                  out + c * kFilterTaps * kWinogradFilters, kWinogradFilters);
+                                                  adjoining * kAll, out + c * kAll * kWinogradFilters,
+                                                  kWinogradFilters);
     return;
   }
   for (int64_t k = 0; k < filters; ++k)
     for (int64_t c = 0; c < channels; ++c)
-      for (int64_t tap = 0; tap < kFilterTaps; ++tap)
-        out[(c * kFilterTaps + tap) * kWinogradFilters + k] =
-            w[k * f.filter_step + c * f.channel_step + tap / 3 * f.row_step + tap % 3 * f.column_step];
+      for (int64_t tap = 0; tap < kAll; ++tap)
+        out[(c * kAll + tap) * kWinogradFilters + k] =
+            w[k * f.filter_step + c * f.channel_step + tap / Taps * f.row_step + tap % Taps * f.column_step];
 }
 
 /// The block's layout: [product][register tile][channel][filter of the tile], then the bias.
 template <class Tile>
 void transform_filter_block(const WinogradFilters& f, int64_t block, const float* bias, int64_t bias_step,
                             float* HWY_RESTRICT transformed) {
-  constexpr int64_t kChannels = 16;
+  constexpr int64_t kChannels = 16, kFilterTaps = Tile::kTaps * Tile::kTaps;
   HWY_ALIGN float taps[kChannels * kFilterTaps * kWinogradFilters];
   const int64_t first = block * kWinogradFilters, step = filter_product_step(f.channels);
   const int64_t tap_step = f.turned ? -kWinogradFilters : kWinogradFilters;
   const float* first_tap = taps + (f.turned ? kFilterTaps - 1 : 0) * kWinogradFilters;
   for (int64_t c = 0; c < f.channels; c += kChannels) {
     const int64_t channels = HWY_MIN(kChannels, f.channels - c);
-    gather_filters(f, first, c, channels, taps);
+    gather_filters<Tile::kTaps>(f, first, c, channels, taps);
     for (int64_t i = 0; i < channels; ++i)
       for (int64_t k = 0; k < kWinogradFilters; k += kLanes)
         transform_channel<Tile>(
@@ -195,8 +202,8 @@ void transform_images(const WinogradImages& images, int64_t begin, int64_t end, 
   TilePlace place(images, begin);
   for (int64_t tile = begin; tile < end; ++tile, place.advance(images))
     transform_pixels<ImageAxis<Down>, ImageAxis<Across>>(
-        TilePixels<Down::kSide, Across::kSide, kPlaces - 2>(images, place).pixels, images.channels,
-        out + groups.offset(tile - begin), groups.step());
+        TilePixels<Down::kSide, Across::kSide, kPlaces - Down::kTaps + 1>(images, place).pixels,
+        images.channels, out + groups.offset(tile - begin), groups.step());
 }
 
 /// One register tile: results[row][:] = Σ_c image[row][c] · filters[c][:].

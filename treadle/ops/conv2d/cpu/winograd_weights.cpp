@@ -171,7 +171,7 @@ HWY_INLINE void make_taps(const WinogradWeights& weights, const float* HWY_RESTR
 }
 
 void make_weights(const WinogradWeights& weights, int64_t channel_begin, int64_t channel_end) {
-  constexpr int64_t kChannels = 16;
+  constexpr int64_t kChannels = 16, kFilterTaps = ThreeTaps::kTaps * ThreeTaps::kTaps;
   HWY_ALIGN float taps[kChannels * kFilterTaps * kWinogradFilters];
   for (int64_t c = channel_begin; c < channel_end; c += kChannels) {
     const int64_t channels = HWY_MIN(kChannels, channel_end - c);
