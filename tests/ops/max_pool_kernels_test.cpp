@@ -177,6 +177,36 @@ void run_winograd_4x4(Problem& problem, int64_t tiles_at_once) {
   }
 }
 
+/// All tiles at once, of which there are few.
+void run_winograd_mixed(Problem& problem) {
+  const Sizes& s = problem.sizes;
+  const std::vector<float> zeros(size_t(s.channels), 0.0f);
+  const int64_t P = 2 * s.rows(), Q = 2 * s.columns(),
+                size = filter_block_size(kWinogradProducts, s.channels);
+  const WinogradImages images = images_of(problem, winograd_tiles_along(P), winograd_tiles_along(Q), zeros);
+  const int64_t tiles = s.images * images.rows * images.columns;
+  ASSERT_LE(tiles, TileGroups::kMost);
+  const WinogradFilters filters = filters_of(problem);
+  auto transformed = hwy::AllocateAligned<float>(size_t(filters.blocks() * size));
+  for (int64_t block = 0; block < filters.blocks(); ++block)
+    winograd_filters(filters, block, problem.bias.data(), 1, transformed.get() + block * size);
+  auto scratch = hwy::AllocateAligned<float>(size_t(winograd_scratch(s.channels, tiles)));
+  WinogradTilePart parts[4] = {};
+  for (WinogradTilePart& part : parts) part.images = images;
+  for (const TileRegion& region : TileRegions(s.images, P, Q, 1)) {
+    const int place = region.narrow_rows ? (region.narrow_columns ? 3 : 2) : (region.narrow_columns ? 0 : 1);
+    parts[place] = {region.narrow_rows,
+                    region.narrow_columns,
+                    region.tiles(s.images),
+                    region.of(images),
+                    {s.rows(), s.columns(), 2 * region.row, 2 * region.column}};
+  }
+  for (int64_t block = 0; block < filters.blocks(); ++block)
+    winograd_mixed_max_pool(
+        parts, {false, false, 0, tiles, tiles, block, block + 1, s.filters, transformed.get(), scratch.get()},
+        problem.output());
+}
+
 void run_winograd(Problem& problem, int64_t windows_at_once) {
   const Sizes& s = problem.sizes;
   const std::vector<float> zeros(size_t(s.channels), 0.0f);
@@ -305,6 +335,29 @@ TEST_P(MaxPoolKernels, Winograd4x4AgreesWithDouble) {
       problem.check(kGrowth);
       Problem plain = without_choice(problem);
       run_winograd_4x4(plain, flags ? 7 : 25);
+      EXPECT_EQ(plain.y.memory, problem.y.memory);
+    }
+}
+
+/// Tiles of every set of shapes: whole ones alone, with narrow columns, narrow rows, both, and narrow ones
+/// alone.
+TEST_P(MaxPoolKernels, MixedWinogradAgreesWithDouble) {
+  constexpr double kGrowth = 22.0 * 22 / 9;
+  for (const Sizes& sizes : {Sizes{1, 1, 4, 4, 1},
+                             {1, 64, 13, 13, 66},
+                             {2, 9, 10, 10, 33},
+                             {2, 8, 10, 8, 16},
+                             {3, 17, 4, 10, 5},
+                             {2, 8, 8, 7, 32, 3, 1},
+                             {12, 3, 5, 5, 40},
+                             {1, 6, 14, 9, 8, 3, 1}})
+    for (int flags = 0; flags < 4; ++flags) {
+      SCOPED_TRACE(describe(sizes, flags));
+      Problem problem(sizes, flags & 1, flags & 2);
+      run_winograd_mixed(problem);
+      problem.check(kGrowth);
+      Problem plain = without_choice(problem);
+      run_winograd_mixed(plain);
       EXPECT_EQ(plain.y.memory, problem.y.memory);
     }
 }

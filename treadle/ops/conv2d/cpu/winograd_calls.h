@@ -77,10 +77,10 @@ class TileRegions {
   static constexpr int64_t kFewestTiles = cpu::TileGroups::kMost / 2;
   static constexpr size_t kMost = 4;
 
-  TileRegions(int64_t images, int64_t P, int64_t Q) {
+  TileRegions(int64_t images, int64_t P, int64_t Q, int64_t fewest_tiles = kFewestTiles) {
     const Axis down(P), across(Q);
     const bool split =
-        images * (down.narrow ? 1 : down.all) * (across.narrow ? 1 : across.all) >= kFewestTiles;
+        images * (down.narrow ? 1 : down.all) * (across.narrow ? 1 : across.all) >= fewest_tiles;
     if (!split) {
       add({0, down.all, 0, across.all, false, false});
       return;

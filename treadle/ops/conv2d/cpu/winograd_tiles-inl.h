@@ -194,16 +194,22 @@ HWY_INLINE void transform_pixels(const float* const* pixels, int64_t channels, f
   transform_both_axes<Down, Across>([&](int i) HWY_ATTR { return hn::Load(d, rest[i]); }, out + c, step);
 }
 
-/// Tiles [begin, end), transformed.
+/// Tiles [begin, end), transformed, to the places of a group's from number `first` on.
 template <class Down, class Across>
-void transform_images(const WinogradImages& images, int64_t begin, int64_t end, float* HWY_RESTRICT out) {
-  constexpr int kPlaces = Down::kPlaces;
-  const TileGroups groups(kPlaces * kPlaces, images.channels, end - begin);
+HWY_INLINE void transform_tiles(const WinogradImages& images, int64_t begin, int64_t end,
+                                const TileGroups& groups, int64_t first, float* HWY_RESTRICT out) {
   TilePlace place(images, begin);
   for (int64_t tile = begin; tile < end; ++tile, place.advance(images))
     transform_pixels<ImageAxis<Down>, ImageAxis<Across>>(
-        TilePixels<Down::kSide, Across::kSide, kPlaces - Down::kTaps + 1>(images, place).pixels,
-        images.channels, out + groups.offset(tile - begin), groups.step());
+        TilePixels<Down::kSide, Across::kSide, Down::kPlaces - Down::kTaps + 1>(images, place).pixels,
+        images.channels, out + groups.offset(first + tile - begin), groups.step());
+}
+
+/// The same as a group of their own.
+template <class Down, class Across>
+void transform_images(const WinogradImages& images, int64_t begin, int64_t end, float* HWY_RESTRICT out) {
+  const TileGroups groups(Down::kPlaces * Down::kPlaces, images.channels, end - begin);
+  transform_tiles<Down, Across>(images, begin, end, groups, 0, out);
 }
 
 /// One register tile: results[row][:] = Σ_c image[row][c] · filters[c][:].

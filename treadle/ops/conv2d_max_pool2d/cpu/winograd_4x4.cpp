@@ -14,6 +14,35 @@ namespace {
 
 using Geometry = Conv2dMaxPool2dGeometry;
 
+cpu::WindowPlaces places_of(const TileRegion& region, const Geometry& g) {
+  constexpr int64_t kWindows = cpu::kWinogradResults / 2;
+  return {g.pool.P, g.pool.Q, region.row * kWindows, region.column * kWindows};
+}
+
+/// Few tiles, of any shape: threads share the filters.
+void run_mixed(const Call& call, const Geometry& g, const cpu::WinogradImages& images,
+               const float* transformed, const cpu::PooledOutput& output) {
+  const int64_t channels = g.conv.C, tiles = g.conv.N * images.rows * images.columns;
+  cpu::WinogradTilePart parts[4] = {};
+  for (cpu::WinogradTilePart& part : parts) part.images = images;
+  const TileRegions regions(g.conv.N, 2 * g.pool.P, 2 * g.pool.Q, 1);
+  for (const TileRegion& region : regions) {
+    const int place = region.narrow_rows ? 2 + int(region.narrow_columns) : 1 - int(region.narrow_columns);
+    parts[place] = {region.narrow_rows, region.narrow_columns, region.tiles(g.conv.N), region.of(images),
+                    places_of(region, g)};
+  }
+  const int64_t blocks = divide_up(g.conv.K, cpu::kWinogradFilters);
+  const Cut slices(blocks, parts_of(regions.products(g.conv.N) * channels * g.conv.K));
+  const int64_t scratch_size = cpu::winograd_scratch(channels, tiles);
+  float* scratch = call.workspace<float>(slices.parts() * scratch_size);
+  parallel_for_parts(slices, [&](int64_t part, Range range) {
+    cpu::winograd_mixed_max_pool(parts,
+                                 {false, false, 0, tiles, tiles, range.begin, range.end, g.conv.K,
+                                  transformed, scratch + part * scratch_size},
+                                 output);
+  });
+}
+
 /// Threads share the tiles of a region of all images, and the filters where tiles are few.
 void run_winograd_4x4(const Call& call) {
   const Geometry g = geometry_of(call);
@@ -22,12 +51,11 @@ void run_winograd_4x4(const Call& call) {
       winograd_images(call, call.input(0), g.conv.padding, winograd_tiles_along(P), winograd_tiles_along(Q));
   const float* transformed = winograd_forward_filters(call);
   const cpu::PooledOutput output = output_of(call, g);
+  if (g.conv.N * images.rows * images.columns <= cpu::TileGroups::kMost)
+    return run_mixed(call, g, images, transformed, output);
   RegionTasks(g.conv.N, P, Q, channels, filters)
       .run(call, transformed, [&](const TileRegion& region, const cpu::WinogradConvolutionTask& task) {
-        cpu::winograd_4x4_max_pool(region.of(images), task,
-                                   {g.pool.P, g.pool.Q, region.row * cpu::kWinogradResults / 2,
-                                    region.column * cpu::kWinogradResults / 2},
-                                   output);
+        cpu::winograd_4x4_max_pool(region.of(images), task, places_of(region, g), output);
       });
 }
 

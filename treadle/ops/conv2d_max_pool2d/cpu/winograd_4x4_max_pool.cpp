@@ -81,32 +81,108 @@ HWY_INLINE void pool_tile_windows(const float* products, int64_t step, const flo
     });
 }
 
+/// Calls f(transformed filters, bias, first filter, filters) for each block of a task.
+template <class F>
+HWY_INLINE void for_each_block(const WinogradConvolutionTask& task, int64_t channels, F f) {
+  for (int64_t block = task.block_begin; block < task.block_end; ++block) {
+    const float* filters = task.transformed + block * filter_block_size(kWinogradProducts, channels);
+    const int64_t first = block * kWinogradFilters;
+    f(filters, filters + kWinogradProducts * filter_product_step(channels), first,
+      HWY_MIN(kWinogradFilters, task.filters - first));
+  }
+}
+
+/// The windows of `tiles` tiles from number `first` of a group on.
+template <class Down, class Across>
+HWY_INLINE void pool_tiles_of(const WinogradImages& images, int64_t first_tile, int64_t tiles,
+                              const WindowPlaces& windows, const float* products, const TileGroups& places,
+                              int64_t first, const float* bias, int64_t first_filter, int64_t filters,
+                              const PooledOutput& output) {
+  constexpr int64_t kAlong = kWinogradResults / 2;
+  TilePlace place(images, first_tile);
+  for (int64_t i = 0; i < tiles; ++i, place.advance(images)) {
+    const int64_t row = windows.row + place.row * kAlong, column = windows.column + place.column * kAlong;
+    pool_tile_windows<Down, Across>(
+        products + places.offset(first + i), places.step(), bias,
+        {output, place.image * output.windows + row * windows.columns + column, windows.columns,
+         HWY_MIN(int64_t(Down::kResults / 2), windows.rows - row),
+         HWY_MIN(int64_t(Across::kResults / 2), windows.columns - column), first_filter, filters});
+  }
+}
+
 template <class Down, class Across>
 void pool_tiles(const WinogradImages& images, const WinogradConvolutionTask& task,
                 const WindowPlaces& windows, const PooledOutput& output) {
-  constexpr int64_t kDown = kWinogradResults / 2, kAcross = kWinogradResults / 2;
   const int64_t tiles = task.tile_end - task.tile_begin, channels = images.channels;
   const TileGroups places(kWinogradProducts, channels, tiles),
       product_places(kWinogradProducts, kWinogradFilters, tiles);
   float* const transformed = task.scratch;
   float* const products = task.scratch + places.size();
   transform_images<Down, Across>(images, task.tile_begin, task.tile_end, transformed);
-  for (int64_t block = task.block_begin; block < task.block_end; ++block) {
-    const float* filters = task.transformed + block * filter_block_size(kWinogradProducts, channels);
-    const float* bias = filters + kWinogradProducts * filter_product_step(channels);
-    const int64_t first = block * kWinogradFilters, count = HWY_MIN(kWinogradFilters, task.filters - first);
-    multiply_block(places, products_of<Down, Across>(), channels, count, transformed, filters, products,
-                   [] {});
-    TilePlace place(images, task.tile_begin);
-    for (int64_t i = 0; i < tiles; ++i, place.advance(images)) {
-      const int64_t row = windows.row + place.row * kDown, column = windows.column + place.column * kAcross;
-      pool_tile_windows<Down, Across>(
-          products + product_places.offset(i), product_places.step(), bias,
-          {output, place.image * output.windows + row * windows.columns + column, windows.columns,
-           HWY_MIN(int64_t(Down::kResults / 2), windows.rows - row),
-           HWY_MIN(int64_t(Across::kResults / 2), windows.columns - column), first, count});
-    }
+  for_each_block(task, channels,
+                 [&](const float* filters, const float* bias, int64_t first, int64_t count) HWY_ATTR {
+                   multiply_block(places, products_of<Down, Across>(), channels, count, transformed, filters,
+                                  products, [] {});
+                   pool_tiles_of<Down, Across>(images, task.tile_begin, tiles, windows, products,
+                                               product_places, 0, bias, first, count, output);
+                 });
+}
+
+/// Which of a group's tiles have a product: by part its first tile, and the number of all.
+struct MixedTiles {
+  int64_t begin[5];
+
+  explicit MixedTiles(const WinogradTilePart (&parts)[4]) : begin() {
+    for (int i = 0; i < 4; ++i) begin[i + 1] = begin[i] + parts[i].tiles;
   }
+  int64_t all() const { return begin[4]; }
+  /// Tiles with narrow rows lack some rows of products, those with narrow columns some columns.
+  HWY_INLINE void range(int64_t product, int64_t& first, int64_t& last) const {
+    const bool row = is_narrow(product / FourResults::kSide),
+               column = is_narrow(product % FourResults::kSide);
+    first = column ? 0 : begin[1], last = row ? (column ? begin[4] : begin[3]) : begin[2];
+  }
+
+ private:
+  static constexpr bool is_narrow(int64_t i) {
+    for (int j = 0; j < NarrowTile::kSide; ++j)
+      if (NarrowTile::place(j) == i) return true;
+    return false;
+  }
+};
+
+void run_mixed(const WinogradTilePart (&parts)[4], const WinogradConvolutionTask& task,
+               const PooledOutput& output) {
+  const MixedTiles tiles(parts);
+  const int64_t channels = parts[0].images.channels;
+  const TileGroups places(kWinogradProducts, channels, tiles.all()),
+      product_places(kWinogradProducts, kWinogradFilters, tiles.all());
+  float* const transformed = task.scratch;
+  float* const products = task.scratch + places.size();
+  for (int i = 0; i < 4; ++i)
+    with_tile(parts[i], [&](auto down, auto across) HWY_ATTR {
+      transform_tiles<decltype(down), decltype(across)>(parts[i].images, 0, parts[i].tiles, places,
+                                                        tiles.begin[i], transformed);
+    });
+  for_each_block(
+      task, channels, [&](const float* filters, const float* bias, int64_t first, int64_t count) HWY_ATTR {
+        for (int64_t product = 0; product < kWinogradProducts; ++product) {
+          int64_t begin, end;
+          tiles.range(product, begin, end);
+          if (begin == end) continue;
+          for (int64_t k = 0; k < count; k += kTileColumns)
+            multiply_group(end - begin, channels,
+                           transformed + product * places.step() + places.offset(begin),
+                           filters + product * filter_product_step(channels) + k * channels,
+                           products + product * product_places.step() + product_places.offset(begin) + k);
+        }
+        for (int i = 0; i < 4; ++i)
+          with_tile(parts[i], [&](auto down, auto across) HWY_ATTR {
+            pool_tiles_of<decltype(down), decltype(across)>(parts[i].images, 0, parts[i].tiles,
+                                                            parts[i].windows, products, product_places,
+                                                            tiles.begin[i], bias, first, count, output);
+          });
+      });
 }
 
 void run_task(const WinogradImages& images, const WinogradConvolutionTask& task, const WindowPlaces& windows,
@@ -124,12 +200,18 @@ namespace treadle::cpu {
 namespace {
 
 HWY_EXPORT(run_task);
+HWY_EXPORT(run_mixed);
 
 }  // namespace
 
 void winograd_4x4_max_pool(const WinogradImages& images, const WinogradConvolutionTask& task,
                            const WindowPlaces& windows, const PooledOutput& output) {
   HWY_DYNAMIC_DISPATCH(run_task)(images, task, windows, output);
+}
+
+void winograd_mixed_max_pool(const WinogradTilePart (&parts)[4], const WinogradConvolutionTask& task,
+                             const PooledOutput& output) {
+  HWY_DYNAMIC_DISPATCH(run_mixed)(parts, task, output);
 }
 
 }  // namespace treadle::cpu

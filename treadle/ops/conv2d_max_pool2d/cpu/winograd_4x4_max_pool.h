@@ -17,4 +17,19 @@ struct WindowPlaces {
 void winograd_4x4_max_pool(const WinogradImages& images, const WinogradConvolutionTask& task,
                            const WindowPlaces& windows, const PooledOutput& output);
 
+/// Tiles of one shape, and where their windows go.
+struct WinogradTilePart {
+  bool narrow_rows, narrow_columns;
+  int64_t tiles;
+  WinogradImages images;
+  WindowPlaces windows;
+};
+
+/// The same of all tiles of some images, TileGroups::kMost at most, whatever their shapes: each product is
+/// made at once for the tiles that have it, so that few tiles, too, fill a register tile and read the filters
+/// once. `parts` come in this order: tiles with narrow columns, whole ones, tiles with narrow rows, narrow
+/// ones; absent ones have no tiles. Of the task the filters count, and its scratch.
+void winograd_mixed_max_pool(const WinogradTilePart (&parts)[4], const WinogradConvolutionTask& task,
+                             const PooledOutput& output);
+
 }  // namespace treadle::cpu
