@@ -70,7 +70,8 @@ void print_table(const treadle::StepTimes& times) {
     const ProgramStep& step = times.program->steps[i];
     total += times.seconds[i];
     rows.push_back({step.op->name, shapes_of(*times.program, step.inputs), step.variant->name,
-                    fmt::format("{:.1f}", 1e6 * times.seconds[i]), measured_text(step)});
+                    times.seconds[i] == 0 ? "once" : fmt::format("{:.1f}", 1e6 * times.seconds[i]),
+                    measured_text(step)});
   }
   fmt::print("{}\nsum of the steps, each at its best: {:.1f} µs\n", table(rows, {3}), 1e6 * total);
   fmt::print("measurements are kept in {}; `--clear` forgets them, `--variant OP=NAME` overrules them\n",

@@ -58,6 +58,20 @@ TEST(PreparedSteps, RunAgainWhereACapturedTensorHasChanged) {
   EXPECT_EQ(ops_run_by([&] { call(); }), (std::map<std::string, int>{{"matmul", 1}}));
 }
 
+TEST(PreparedSteps, TakeNoTimeOfAReplay) {
+  const NoGrad no_grad;
+  const Tensor a = full({3, 3}, 2), x = full({3, 3}, 1);
+  CompiledFunction f(
+      [&](std::span<const Tensor> in) { return std::vector{matmul(in[0], exp(matmul(a, a)))}; },
+      CompileOptions{.measure = false, .fuse = false});
+  const StepTimes times = f.time_steps({&x, 1}, 3);
+  ASSERT_EQ(times.seconds.size(), 3u);
+  EXPECT_EQ(times.seconds[0], 0);
+  EXPECT_EQ(times.seconds[1], 0);
+  EXPECT_GT(times.seconds[2], 0);
+  EXPECT_LT(times.seconds[2], 1e9);
+}
+
 TEST(PreparedSteps, NotOfArgumentsOrOfWhatTheProgramWrites) {
   const NoGrad no_grad;
   const Tensor a = full({3}, 2), x = full({3}, 1);

@@ -51,7 +51,8 @@ struct ProgramReport {
   int64_t calls = 0;
 };
 
-/// Seconds of each step of a program, best of several replays.
+/// Seconds of each step of a program, best of several replays; 0 where replays leave it out, as what it makes
+/// is there.
 struct StepTimes {
   std::shared_ptr<const Program> program;
   std::vector<double> seconds;
