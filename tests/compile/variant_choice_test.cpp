@@ -160,6 +160,13 @@ TEST_F(VariantChoice, LeavesOutWhatIsFarSlower) {
   EXPECT_EQ(runs_, 3);
 }
 
+/// Two rounds of both, the first of two runs each, then two rounds of the faster one.
+TEST_F(VariantChoice, LeavesOutWhatIsSlowerOnceADisturbanceWouldBeOver) {
+  const Op op = op_with("op", {variant("slow", busy<6'000>), variant("fast", busy<2'000>)});
+  EXPECT_NEAR(measured(op).at("slow"), 6e-3, 1e-9);
+  EXPECT_NEAR(elapsed_, 2 * 6 + 2 * 2 + 6 + 2 * 2 + 2 * 2 * 2, 1e-6);
+}
+
 /// As where the process is stopped in a run: that run decides nothing.
 TEST_F(VariantChoice, ForgivesALongRun) {
   for (int stopped : {1, 2, 3, 12}) {

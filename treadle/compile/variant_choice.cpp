@@ -47,11 +47,11 @@ constexpr double kSecondsInARound = 0.001;  ///< of each variant
 constexpr double kShortest = 0.01;          ///< of all rounds: a disturbance of some milliseconds is shorter
 constexpr double kMostSecondsPerVariant = 0.2;  ///< of all rounds
 /// A run so long finds its data where it finds it: it needs none before it, and is alone in its round.
-constexpr double kLongRun = 0.02;
+constexpr double kLongRun = 0.005;
 constexpr double kSettled = 1.1;  ///< between the best of a variant's rounds and the second
-/// So many times the best, and settled: it is left out. One run decides nothing, however long it was: the
-/// process may have been stopped.
-constexpr double kHopeless = 4;
+/// So many times the best, and settled: it is left out, of less only when a disturbance would be over. One
+/// run decides nothing, however long it was: the process may have been stopped.
+constexpr double kHopeless = 4, kFarSlower = 2;
 
 double seconds_of(const Variant& variant, Device device, const VariantRunner& runner) {
   if (runner.prepare) runner.prepare();
@@ -106,13 +106,14 @@ void tell_end() {
 }
 
 /// One round of all whose part has not ended; false when it was given up.
-bool run_round(const Op& op, std::vector<Trial>& trials, Device device, const VariantRunner& run) {
+bool run_round(const Op& op, std::vector<Trial>& trials, Device device, const VariantRunner& run,
+               double start) {
   for (Trial& trial : trials) {
     if (!may_go_on(op)) return false;
     if (!trial.ended) trial.add_round(time_of_round(trial, device, run));
   }
-  const double best = best_of(trials);
-  for (Trial& trial : trials) trial.ended = trial.ended || (trial.best > kHopeless * best && trial.settled());
+  const double most = best_of(trials) * (now() - start > kShortest ? kFarSlower : kHopeless);
+  for (Trial& trial : trials) trial.ended = trial.ended || (trial.best > most && trial.settled());
   return true;
 }
 
@@ -127,7 +128,7 @@ VariantTimes measure(const Op& op, const std::vector<const Variant*>& variants, 
   for (const Variant* variant : variants) trials.push_back({variant});
   const double start = now(), longest = kMostSecondsPerVariant * double(variants.size());
   for (int round = 1;; ++round) {
-    if (!run_round(op, trials, device, run)) return {};
+    if (!run_round(op, trials, device, run, start)) return {};
     const double elapsed = now() - start;
     if (round >= kFewestLongRounds && elapsed > longest) break;
     if (round >= kFewestRounds && elapsed > kShortest && are_settled(trials)) break;
