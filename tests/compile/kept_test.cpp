@@ -362,6 +362,7 @@ TEST_P(KeptFilters, AreNotKeptInTraining) {
 
 INSTANTIATE_TEST_SUITE_P(All, KeptFilters,
                          testing::Values(Named{"", ""}, Named{"conv2d_max_pool2d", "tiled"},
+                                         Named{"conv2d_max_pool2d", "rows"},
                                          Named{"conv2d_max_pool2d", "loop"}, Named{"conv2d", "im2col"}),
                          [](const auto& info) {
                            return *info.param.op ? std::string(info.param.op) + "_" + info.param.variant

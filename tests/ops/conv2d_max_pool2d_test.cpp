@@ -159,6 +159,41 @@ TEST_P(Conv2dMaxPool2dBits, WithoutChoiceGivesTheSameBits) {
     }
 }
 
+/// Of variants that compute a result from the pixels under it alone.
+class Conv2dMaxPool2dDirectSums : public testing::TestWithParam<const char*> {};
+
+Tensor whole_numbers(const Shape& shape, uint32_t state) {
+  Tensor tensor = noise(shape, state);
+  for (int64_t i = 0; i < shape.numel(); ++i)
+    tensor.data<float>()[i] = std::round(2 * tensor.data<float>()[i]);
+  return tensor;
+}
+
+/// Sums of whole numbers are exact, so that many are equal; what is not finite lies in one of two images.
+TEST_P(Conv2dMaxPool2dDirectSums, ValueAndChoiceAreTheLoops) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Tensor x = whole_numbers({2, 2, 13, 26}, 1);
+  const Tensor w = whole_numbers({20, 2, 3, 3}, 2), b = whole_numbers({20}, 3);
+  for (int64_t at : {5, 40, 77, 130, 205}) {
+    const float values[] = {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity};
+    x.data<float>()[at] = values[at % 3], x.data<float>()[at + 3] = values[(at + 1) % 3];
+  }
+  Options options;
+  for (const Tensor& images : {x, to_channels_last(x)})
+    for (bool relu : {true, false}) {
+      options.relu = relu, options.padding = relu ? 1 : 0;
+      const auto with = [&](const char* name) {
+        const ChosenVariant variant(name);
+        return conv2d_max_pool2d(images, w, b, options);
+      };
+      const auto expected = with("loop"), result = with(GetParam());
+      const std::vector<double> y = result.y.to_doubles(), loop = expected.y.to_doubles();
+      for (size_t i = 0; i < y.size(); ++i)
+        ASSERT_TRUE(y[i] == loop[i] || (std::isnan(y[i]) && std::isnan(loop[i]))) << i;
+      EXPECT_EQ(result.choice.to_doubles(), expected.choice.to_doubles()) << "relu " << relu;
+    }
+}
+
 TEST(Conv2dMaxPool2d, WithoutChoiceHasNoGradient) {
   const Tensor x = Tensor::zeros({1, 3, 6, 6}), w = Tensor::zeros({2, 3, 3, 3}).set_requires_grad();
   Options options;
@@ -167,10 +202,12 @@ TEST(Conv2dMaxPool2d, WithoutChoiceHasNoGradient) {
   EXPECT_THROW(sum(result.y).backward(), AutogradError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, Conv2dMaxPool2dVariant, testing::Values("loop", "tiled", "winograd"),
+INSTANTIATE_TEST_SUITE_P(Cpu, Conv2dMaxPool2dVariant, testing::Values("loop", "tiled", "rows", "winograd"),
                          [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(Cpu, Conv2dMaxPool2dBits,
-                         testing::Values("loop", "tiled", "winograd", "winograd_4x4"),
+                         testing::Values("loop", "tiled", "rows", "winograd", "winograd_4x4"),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Cpu, Conv2dMaxPool2dDirectSums, testing::Values("tiled", "rows"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

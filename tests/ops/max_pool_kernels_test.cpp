@@ -11,6 +11,7 @@
 
 #include "tests/simd_targets.h"
 #include "treadle/ops/conv2d/cpu/winograd_calls.h"
+#include "treadle/ops/conv2d_max_pool2d/cpu/rows_max_pool.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/winograd_4x4_max_pool.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/winograd_max_pool.h"
@@ -271,6 +272,35 @@ void run_tiled(Problem& problem, int64_t band) {
     }
 }
 
+/// One image and `band` window rows at a time.
+void run_rows(Problem& problem, int64_t band) {
+  const Sizes& s = problem.sizes;
+  std::vector<float> packed;
+  for (int64_t tap = 0; tap < s.channels * s.kernel * s.kernel; ++tap)
+    for (int64_t k = 0; k < s.filters; ++k)
+      packed.push_back(problem.w[size_t(k * s.channels * s.kernel * s.kernel + tap)]);
+  packed.insert(packed.end(), problem.bias.begin(), problem.bias.end());
+  packed.resize(size_t(rows_filters_size(s.channels * s.kernel * s.kernel, s.filters)));
+  const WindowPlanes most{s.kernel, s.kernel, std::min(band, s.rows()), s.columns()};
+  const int64_t size = rows_scratch_size(s.channels, most);
+  auto scratch = hwy::AllocateAligned<float>(size_t(size));
+  for (int64_t n = 0; n < s.images; ++n)
+    for (int64_t p = 0; p < s.rows(); p += band) {
+      std::fill_n(scratch.get(), size, std::numeric_limits<float>::quiet_NaN());
+      const WindowImage image{problem.x.data() + n * s.height * s.width * s.channels,
+                              s.channels,
+                              s.height,
+                              s.width,
+                              1,
+                              s.width * s.channels,
+                              s.channels,
+                              2 * p - s.padding,
+                              -s.padding};
+      rows_max_pool(image, {s.kernel, s.kernel, std::min(band, s.rows() - p), s.columns()}, packed.data(),
+                    s.filters, (n * s.rows() + p) * s.columns(), problem.output(), scratch.get());
+    }
+}
+
 /// The same problem, not solved, of which y alone is asked for.
 Problem without_choice(const Problem& problem) {
   Problem plain(problem.sizes, problem.row_major, problem.relu);
@@ -381,6 +411,32 @@ TEST_P(MaxPoolKernels, TiledAgreesWithDouble) {
       problem.check(1);
       Problem plain = without_choice(problem);
       run_tiled(plain, flags ? 2 : 100);
+      EXPECT_EQ(plain.y.memory, problem.y.memory);
+    }
+}
+
+/// Fewer windows than a vector has lanes, as many, and one more; whole blocks of filters, and any rest.
+TEST_P(MaxPoolKernels, RowsAgreesWithDouble) {
+  for (const Sizes& sizes : {Sizes{1, 1, 2, 2, 1, 1},
+                             {2, 1, 12, 13, 6, 5, 2},
+                             {1, 1, 28, 28, 16, 5},
+                             {1, 2, 10, 10, 7},
+                             {2, 1, 5, 37, 3, 4, 1},
+                             {1, 1, 4, 36, 2},
+                             {1, 3, 9, 38, 5, 2},
+                             {1, 7, 7, 6, 20},
+                             {1, 1, 3, 2, 9, 3, 3},
+                             {1, 1, 1, 40, 4, 5, 4},
+                             {1, 1, 19, 8, 11, 1},
+                             {1, 1, 11, 70, 13, 3, 1},
+                             {1, 1, 10, 10, 64}})
+    for (int flags = 0; flags < 4; ++flags) {
+      SCOPED_TRACE(describe(sizes, flags));
+      Problem problem(sizes, flags & 1, flags & 2);
+      run_rows(problem, flags ? 3 : 100);
+      problem.check(1);
+      Problem plain = without_choice(problem);
+      run_rows(plain, flags ? 3 : 100);
       EXPECT_EQ(plain.y.memory, problem.y.memory);
     }
 }
