@@ -10,6 +10,7 @@
 #include "treadle/graph/registry.h"
 #include "treadle/graph/settings.h"
 #include "treadle/ops/conv2d/conv2d.h"
+#include "treadle/ops/layout/copy.h"
 #include "treadle/ops/pointwise/pointwise.h"
 
 namespace treadle {
@@ -26,31 +27,36 @@ constexpr double kTolerance = 2 * 73 * 73 * 0x1p-24;
 
 /// The convolution before ReLU by the variant of the same name, which says where NaN goes: Winograd's spread
 /// it over a tile.
-Tensor convolved(const Variant& variant, const Tensor& x, const Tensor& w, const Tensor& b) {
+Tensor convolved(const Variant& variant, const Tensor& x, const Tensor& w, const Tensor& b,
+                 const Conv2dOptions& options) {
   for (const Variant& other : conv2d_op().variants)
     if (other.device == variant.device && other.name == std::string(variant.name))
       settings().variants["conv2d"] = variant.name;
-  return conv2d(x, w, b);
+  return conv2d(x, w, b, options);
 }
 
 /// Many images, so that a variant that goes a few at a time goes several times.
 TEST(Conv2dRelu, EqualsConvolutionThenReluAndKeepsNaN) {
-  Tensor x = wave({70, 8, 20, 20}, 0.7f);
-  const Tensor w = wave({9, 8, 3, 3}, 1.3f), b = wave({9}, 2);
-  x.view().as<float>()[5 * 3200] = std::numeric_limits<float>::quiet_NaN();
   for (const Variant& variant : op_named("conv2d_relu").variants) {
     if (variant.device != DeviceKind::cpu || !absence_of(variant.engine).empty()) continue;
     if (variant.name == std::string("widened")) continue;  // of half types, by the others for f32
+    const bool depthwise = variant.name == std::string("depthwise");
+    Tensor x = wave({70, 8, 20, 20}, 0.7f);
+    x.view().as<float>()[5 * 3200] = std::numeric_limits<float>::quiet_NaN();
+    if (depthwise) x = to_channels_last(x);
+    const int64_t filters = depthwise ? 8 : 9;
+    const Tensor w = wave({filters, depthwise ? 1 : 8, 3, 3}, 1.3f), b = wave({filters}, 2);
+    const Conv2dOptions options{.groups = depthwise ? 8 : 1};
     settings().variants["conv2d_relu"] = variant.name;
-    const auto fused = conv2d_relu(x, w, b).to_doubles(),
-               plain = relu(convolved(variant, x, w, b)).to_doubles();
+    const auto fused = conv2d_relu(x, w, b, options).to_doubles(),
+               plain = relu(convolved(variant, x, w, b, options)).to_doubles();
     settings().variants.clear();
     for (size_t i = 0; i < plain.size(); ++i) {
       ASSERT_EQ(std::isnan(fused[i]), std::isnan(plain[i])) << variant.name << " element " << i;
       if (std::isnan(plain[i])) continue;
       ASSERT_NEAR(fused[i], plain[i], kTolerance) << variant.name << " element " << i;
     }
-    EXPECT_TRUE(std::isnan(fused[5 * 9 * 18 * 18])) << variant.name;
+    EXPECT_TRUE(std::isnan(fused[size_t(5 * filters * 18 * 18)])) << variant.name;
   }
 }
 
