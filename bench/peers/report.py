@@ -183,7 +183,40 @@ def markdown_table(columns, rows):
 
 
 def table_of(rows):
-    return markdown_table(COLUMNS, [vars(row).values() for row in rows])
+    return "\n".join([*head_lines(), *(line_of(row) for row in rows)])
+
+
+def between_markers(path, name):
+    """Returns what stands between the markers of a table in a document."""
+    _, _, rest = path.read_text().partition(f"<!-- table: {name} -->")
+    return rest.partition("<!-- /table -->")[0].strip()
+
+
+def merged_table(earlier, rows, cells, conditions):
+    """Returns a table in which the rows of the cells measured now stand in place of theirs, or at the end; what is said
+    below the table of earlier ones stays, and that of these follows."""
+    lines = earlier.split("\n")
+    table = [line for line in lines if line.startswith("| ")][2:]
+    said = [line for line in lines if line and not line.startswith("| ")] if table else []
+    name_of = lambda line: line[2:].partition(" |")[0]
+    merged, missing = [], {name: [row for row in rows if row_belongs(row.cell, name)] for name in cells}
+    for line in table:
+        owner = next((name for name in cells if row_belongs(name_of(line), name)), None)
+        merged += [line] if owner is None else [line_of(row) for row in missing.pop(owner, [])]
+    merged += [line_of(row) for left in missing.values() for row in left]
+    return "\n".join([*head_lines(), *merged]) + "\n\n" + "\n\n".join([*said, f"Of these {', '.join(cells)}: {conditions}"])
+
+
+def row_belongs(row, cell):
+    return row == cell or row.startswith(f"{cell}, ")
+
+
+def line_of(row):
+    return "| " + " | ".join(vars(row).values()) + " |"
+
+
+def head_lines():
+    return [f"| {' | '.join(line)} |" for line in (COLUMNS, COLUMNS.values())]
 
 
 def require_markers(path, names):

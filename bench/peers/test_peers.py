@@ -143,6 +143,19 @@ class Markers(unittest.TestCase):
             self.assertIn(f"<!-- table: {table} -->", (docs / f"{document}.md").read_text())
 
 
+    def test_some_cells_replace_their_rows_and_leave_the_others(self):
+        row = lambda name, ratio: report.Row(name, ratio=ratio)
+        earlier = report.table_of([row("a", "1"), row("b", "2"), row("b, PyTorch", "3"), row("c", "4")]) + "\n\nOn a machine."
+        merged = report.merged_table(earlier, [row("b", "5"), row("b, PyTorch", "6"), row("d", "7")], ["b", "d"], "on another.")
+        names_and_ratios = [(line.split(" | ")[0][2:], line.split(" | ")[4]) for line in merged.split("\n")[2:] if line.startswith("| ")]
+        self.assertEqual(names_and_ratios, [("a", "1"), ("b", "5"), ("b, PyTorch", "6"), ("c", "4"), ("d", "7")])
+        self.assertIn("On a machine.\n\nOf these b, d: on another.", merged)
+        again = report.merged_table(merged, [row("c", "8")], ["c"], "later.")
+        self.assertEqual(again.count("| cell |"), 1)
+        self.assertTrue(again.endswith("Of these b, d: on another.\n\nOf these c: later."))
+        self.assertIn("| a |", report.merged_table("not measured yet", [row("a", "1")], ["a"], "now."))
+
+
 class Recipes(unittest.TestCase):
     CONFIG = {
         "run": "1", "model": "mlp", "data": "mnist", "epochs": 3, "batch_size": 64, "optimizer": "adamw",
