@@ -19,6 +19,7 @@
 #include "treadle/ops/layout/copy.h"
 #include "treadle/ops/matrix/matmul.h"
 #include "treadle/ops/pointwise/pointwise.h"
+#include "treadle/ops/pool2d/max_pool2d.h"
 #include "treadle/ops/reduce/reduce.h"
 
 namespace treadle {
@@ -128,6 +129,19 @@ TEST(BatchNormFolding, IntoTheConvolutionWithWhatFollows) {
                 {"fold_batch_norm", "conv2d", "add"});
   expect_folded([](Network& n) { return relu(n.norm(n.conv(n.x)) + n.residual); },
                 {"fold_batch_norm", "conv2d", "pointwise_chain"});
+}
+
+TEST(BatchNormFolding, AndWithThePoolingBehind) {
+  expect_folded([](Network& n) { return max_pool2d(relu(n.norm(n.conv(n.x))), {.kernel = 2}); },
+                {"fold_batch_norm", "conv2d_max_pool2d"});
+  expect_folded(
+      [](Network& n) {
+        return max_pool2d(relu(n.norm(n.conv(n.x))), {.kernel = 3, .stride = 1, .padding = 1});
+      },
+      {"fold_batch_norm", "conv2d_max_pool2d"});
+  expect_folded(
+      [](Network& n) { return max_pool2d(relu(n.norm(n.conv(n.x))), {.kernel = 2, .dilation = 2}); },
+      {"fold_batch_norm", "conv2d_relu", "max_pool2d"});
 }
 
 TEST(BatchNormFolding, NotWhereTheConvolutionIsReadElsewhere) {
