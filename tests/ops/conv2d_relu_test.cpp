@@ -40,10 +40,11 @@ TEST(Conv2dRelu, EqualsConvolutionThenReluAndKeepsNaN) {
   for (const Variant& variant : op_named("conv2d_relu").variants) {
     if (variant.device != DeviceKind::cpu || !absence_of(variant.engine).empty()) continue;
     if (variant.name == std::string("widened")) continue;  // of half types, by the others for f32
-    const bool depthwise = variant.name == std::string("depthwise");
+    const std::string name = variant.name;
+    const bool depthwise = name == "depthwise", channels_last = depthwise || name == "panels";
     Tensor x = wave({70, 8, 20, 20}, 0.7f);
     x.view().as<float>()[5 * 3200] = std::numeric_limits<float>::quiet_NaN();
-    if (depthwise) x = to_channels_last(x);
+    if (channels_last) x = to_channels_last(x);
     const int64_t filters = depthwise ? 8 : 9;
     const Tensor w = wave({filters, depthwise ? 1 : 8, 3, 3}, 1.3f), b = wave({filters}, 2);
     const Conv2dOptions options{.groups = depthwise ? 8 : 1};
