@@ -9,6 +9,7 @@
 #include "treadle/ops/conv2d/conv2d_options.h"
 #include "treadle/ops/conv2d/cpu/convolution_tasks.h"
 #include "treadle/ops/matrix/cpu/linear_products.h"
+#include "treadle/simd/matrix_copy.h"
 
 namespace treadle {
 namespace {
@@ -60,11 +61,15 @@ struct Windows {
 const float* filters_as_columns(const Call& call, const Conv2dGeometry& g) {
   return call.kept<float>(g.K * g.taps(), {1}, [&](float* columns) {
     const float* w = call.input(1).as<float>();
-    parallel_for(g.R * g.S * g.C, Nanoseconds{double(g.K)}, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t c = i % g.C, s = i / g.C % g.S, r = i / (g.C * g.S);
-        for (int64_t k = 0; k < g.K; ++k) columns[i * g.K + k] = w[g.w.at(k, c, r, s)];
-      }
+    const bool dense = g.w.strides[3] == 1 && g.w.strides[2] == g.S && g.w.strides[1] == g.R * g.S;
+    parallel_for(g.C, Nanoseconds{double(g.K * g.R * g.S) / 4}, [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c)
+        if (dense)
+          cpu::transpose(g.K, g.R * g.S, w + c * g.R * g.S, g.w.strides[0], columns + c * g.K, g.C * g.K);
+        else
+          for (int64_t tap = 0; tap < g.R * g.S; ++tap)
+            for (int64_t k = 0; k < g.K; ++k)
+              columns[(tap * g.C + c) * g.K + k] = w[g.w.at(k, c, tap / g.S, tap % g.S)];
     });
   });
 }
