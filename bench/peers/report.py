@@ -204,7 +204,7 @@ def merged_table(earlier, rows, cells, conditions):
         owner = next((name for name in cells if row_belongs(name_of(line), name)), None)
         merged += [line] if owner is None else [line_of(row) for row in missing.pop(owner, [])]
     merged += [line_of(row) for left in missing.values() for row in left]
-    return "\n".join([*head_lines(), *merged]) + "\n\n" + "\n\n".join([*said, f"Of these {', '.join(cells)}: {conditions}"])
+    return "\n".join([*head_lines(), *merged]) + "\n\n" + "\n\n".join([*said, f"Of these {', '.join(cells)}: {conditions}"] if table else [conditions])
 
 
 def row_belongs(row, cell):

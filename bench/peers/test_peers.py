@@ -153,7 +153,7 @@ class Markers(unittest.TestCase):
         again = report.merged_table(merged, [row("c", "8")], ["c"], "later.")
         self.assertEqual(again.count("| cell |"), 1)
         self.assertTrue(again.endswith("Of these b, d: on another.\n\nOf these c: later."))
-        self.assertIn("| a |", report.merged_table("not measured yet", [row("a", "1")], ["a"], "now."))
+        self.assertTrue(report.merged_table("not measured yet", [row("a", "1")], ["a"], "now.").endswith("| – |\n\nnow."))
 
 
 class Recipes(unittest.TestCase):
