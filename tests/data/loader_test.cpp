@@ -289,6 +289,17 @@ TEST(Loader, ThrowsForLabelsAndIndicesThatAreNone) {
   }
 }
 
+TEST(Loader, StaysAtTheBatchThatFailed) {
+  ImageDataset data = images(400);
+  data.labels[0] = 3;
+  for (int threads : {0, 2}) {
+    Loader loader(data, BatchSampler(400, 2, 0, false),
+                  {.augmentations = Augmentations::parse("mixup"), .threads = threads});
+    for (int again = 0; again < 3; ++again) EXPECT_THROW(loader.next(), ValueError) << threads;
+    EXPECT_EQ(loader.state(), BatchSampler::State{}) << threads;
+  }
+}
+
 TEST(Loader, HasThreadsWhereBatchesAreWorthThem) {
   const ImageDataset data = images(8);
   const int before = num_threads();

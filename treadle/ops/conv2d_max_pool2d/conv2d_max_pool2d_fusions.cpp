@@ -17,16 +17,24 @@ FusedCall call_with(const Conv2dMaxPool2dOptions& options) {
   return {&conv2d_max_pool2d_op(), Attributes::of(options)};
 }
 
+/// A convolution with the pooling behind it; none where the fused op does not have it.
+std::optional<Conv2dMaxPool2dOptions> pooled(const Conv2dOptions& conv, const MaxPool2dOptions& options,
+                                             bool relu, bool choice) {
+  const bool dilated = options.dilation.height != 1 || options.dilation.width != 1;
+  if (dilated || options.kernel.height * options.kernel.width > kMostPooledPlaces) return {};
+  Conv2dMaxPool2dOptions fused{conv, options.kernel, options.stride, options.padding, relu};
+  fused.choice = choice;
+  return fused;
+}
+
 /// Without a gradient nobody asks which place was the largest.
 template <int pool, bool relu>
 std::optional<FusedCall> fuse_conv2d_and_pool(const MatchedChain& chain) {
-  const auto& options = chain.options<MaxPool2dOptions>(pool);
-  const bool dilated = options.dilation.height != 1 || options.dilation.width != 1;
-  if (dilated || options.kernel.height * options.kernel.width > kMostPooledPlaces) return {};
-  Conv2dMaxPool2dOptions fused{chain.options<Conv2dOptions>(0), options.kernel, options.stride,
-                               options.padding, relu};
-  fused.choice = chain.gradient_flows;
-  return call_with(fused);
+  const bool choice = chain.gradient_flows;
+  const auto fused =
+      pooled(chain.options<Conv2dOptions>(0), chain.options<MaxPool2dOptions>(pool), relu, choice);
+  if (!fused) return {};
+  return call_with(*fused);
 }
 
 /// Whether the program or its caller looks at outputs of a step from number `first` on.
@@ -44,20 +52,15 @@ std::optional<std::string> fuse_folded_and_pool(StepGraph& graph, size_t at) {
   const int64_t reader = graph.sole_reader_of(at);
   if (reader < 0 || graph[size_t(reader)].op != &max_pool2d_op() || is_pinned(max_pool2d_op())) return {};
   const Step conv = graph[at], pool = graph[size_t(reader)];
-  const auto& options = pool.attributes.as<MaxPool2dOptions>();
-  const bool dilated = options.dilation.height != 1 || options.dilation.width != 1;
+  const auto fused =
+      pooled(conv.attributes.as<Conv2dOptions>(), pool.attributes.as<MaxPool2dOptions>(), true, false);
   std::vector<int> read;
   for (const int value : conv.inputs)
     if (value != kNoValue) read.push_back(value);
   if (graph.device_of(conv.outputs[0]).kind != DeviceKind::cpu || are_used(graph, pool, 1) ||
-      pool.inputs[0] != conv.outputs[0] || dilated ||
-      options.kernel.height * options.kernel.width > kMostPooledPlaces ||
-      graph.writes_between(at, size_t(reader), read))
+      pool.inputs[0] != conv.outputs[0] || !fused || graph.writes_between(at, size_t(reader), read))
     return {};
-  Conv2dMaxPool2dOptions fused{conv.attributes.as<Conv2dOptions>(), options.kernel, options.stride,
-                               options.padding, true};
-  fused.choice = false;
-  Step step{&conv2d_max_pool2d_op(), Attributes::of(fused), conv.inputs, {pool.outputs[0]}};
+  Step step{&conv2d_max_pool2d_op(), Attributes::of(*fused), conv.inputs, {pool.outputs[0]}};
   std::vector<TensorSpec> specs;
   for (const int value : step.inputs) specs.push_back(value == kNoValue ? TensorSpec{} : graph.spec(value));
   const TensorSpec made = step.op->infer(specs, step.attributes)[0], &wanted = graph.spec(pool.outputs[0]);
