@@ -155,16 +155,22 @@ WinogradFilters filters_of(const Problem& problem) {
   return {problem.w.data(), s.filters, s.channels, s.channels * taps, taps, s.kernel, 1};
 }
 
-void run_winograd_4x4(Problem& problem, int64_t tiles_at_once) {
-  const Sizes& s = problem.sizes;
-  const std::vector<float> zeros(size_t(s.channels), 0.0f);
-  const int64_t P = 2 * s.rows(), Q = 2 * s.columns(),
-                size = filter_block_size(kWinogradProducts, s.channels);
-  const WinogradImages images = images_of(problem, winograd_tiles_along(P), winograd_tiles_along(Q), zeros);
-  const WinogradFilters filters = filters_of(problem);
+/// All blocks, with the bias.
+hwy::AlignedFreeUniquePtr<float[]> transformed_4x4(const Problem& problem, const WinogradFilters& filters) {
+  const int64_t size = filter_block_size(kWinogradProducts, problem.sizes.channels);
   auto transformed = hwy::AllocateAligned<float>(size_t(filters.blocks() * size));
   for (int64_t block = 0; block < filters.blocks(); ++block)
     winograd_filters(filters, block, problem.bias.data(), 1, transformed.get() + block * size);
+  return transformed;
+}
+
+void run_winograd_4x4(Problem& problem, int64_t tiles_at_once) {
+  const Sizes& s = problem.sizes;
+  const std::vector<float> zeros(size_t(s.channels), 0.0f);
+  const int64_t P = 2 * s.rows(), Q = 2 * s.columns();
+  const WinogradImages images = images_of(problem, winograd_tiles_along(P), winograd_tiles_along(Q), zeros);
+  const WinogradFilters filters = filters_of(problem);
+  const auto transformed = transformed_4x4(problem, filters);
   auto scratch = hwy::AllocateAligned<float>(size_t(winograd_scratch(s.channels, tiles_at_once)));
   for (const TileRegion& region : TileRegions(s.images, P, Q)) {
     const int64_t tiles = region.tiles(s.images);
@@ -182,15 +188,12 @@ void run_winograd_4x4(Problem& problem, int64_t tiles_at_once) {
 void run_winograd_mixed(Problem& problem) {
   const Sizes& s = problem.sizes;
   const std::vector<float> zeros(size_t(s.channels), 0.0f);
-  const int64_t P = 2 * s.rows(), Q = 2 * s.columns(),
-                size = filter_block_size(kWinogradProducts, s.channels);
+  const int64_t P = 2 * s.rows(), Q = 2 * s.columns();
   const WinogradImages images = images_of(problem, winograd_tiles_along(P), winograd_tiles_along(Q), zeros);
   const int64_t tiles = s.images * images.rows * images.columns;
   ASSERT_LE(tiles, TileGroups::kMost);
   const WinogradFilters filters = filters_of(problem);
-  auto transformed = hwy::AllocateAligned<float>(size_t(filters.blocks() * size));
-  for (int64_t block = 0; block < filters.blocks(); ++block)
-    winograd_filters(filters, block, problem.bias.data(), 1, transformed.get() + block * size);
+  const auto transformed = transformed_4x4(problem, filters);
   auto scratch = hwy::AllocateAligned<float>(size_t(winograd_scratch(s.channels, tiles)));
   WinogradTilePart parts[4] = {};
   for (WinogradTilePart& part : parts) part.images = images;
@@ -319,6 +322,21 @@ std::string describe(const Sizes& s, int flags) {
                                                      s.kernel, s.padding, s.window, s.step, s.border, flags});
 }
 
+/// In both layouts, with and without ReLU, and without the choice, which changes nothing else. `run` solves a
+/// problem, all forms but the first in `other` portions.
+template <class Run>
+void check_in_every_form(const Sizes& sizes, double growth, Run run) {
+  for (int flags = 0; flags < 4; ++flags) {
+    SCOPED_TRACE(describe(sizes, flags));
+    Problem problem(sizes, flags & 1, flags & 2);
+    run(problem, flags != 0);
+    problem.check(growth);
+    Problem plain = without_choice(problem);
+    run(plain, flags != 0);
+    EXPECT_EQ(plain.y.memory, problem.y.memory);
+  }
+}
+
 TEST_P(MaxPoolKernels, WinogradAgreesWithDouble) {
   constexpr double kGrowth3x3 = 64.0 / 9, kGrowth5x5 = 29.5 * 29.5 / 25;
   for (const Sizes& sizes : {Sizes{1, 1, 4, 4, 1},
@@ -334,15 +352,8 @@ TEST_P(MaxPoolKernels, WinogradAgreesWithDouble) {
                              {2, 6, 9, 14, 16, 5},
                              {3, 17, 8, 6, 33, 5, 2},
                              {1, 66, 7, 11, 40, 5, 1}})
-    for (int flags = 0; flags < 4; ++flags) {
-      SCOPED_TRACE(describe(sizes, flags));
-      Problem problem(sizes, flags & 1, flags & 2);
-      run_winograd(problem, flags ? 7 : 25);
-      problem.check(sizes.kernel == 3 ? kGrowth3x3 : kGrowth5x5);
-      Problem plain = without_choice(problem);
-      run_winograd(plain, flags ? 7 : 25);
-      EXPECT_EQ(plain.y.memory, problem.y.memory);
-    }
+    check_in_every_form(sizes, sizes.kernel == 3 ? kGrowth3x3 : kGrowth5x5,
+                        [](Problem& problem, bool other) { run_winograd(problem, other ? 7 : 25); });
 }
 
 /// With regions of narrow tiles where there are images enough, and of tiles that reach over the edge where
@@ -358,15 +369,8 @@ TEST_P(MaxPoolKernels, Winograd4x4AgreesWithDouble) {
                              {6, 130, 4, 14, 31},
                              {6, 16, 8, 10, 48, 3, 2},
                              {1, 6, 12, 12, 8, 3, 1}})
-    for (int flags = 0; flags < 4; ++flags) {
-      SCOPED_TRACE(describe(sizes, flags));
-      Problem problem(sizes, flags & 1, flags & 2);
-      run_winograd_4x4(problem, flags ? 7 : 25);
-      problem.check(kGrowth);
-      Problem plain = without_choice(problem);
-      run_winograd_4x4(plain, flags ? 7 : 25);
-      EXPECT_EQ(plain.y.memory, problem.y.memory);
-    }
+    check_in_every_form(sizes, kGrowth,
+                        [](Problem& problem, bool other) { run_winograd_4x4(problem, other ? 7 : 25); });
 }
 
 /// Tiles of every set of shapes: whole ones alone, with narrow columns, narrow rows, both, and narrow ones
@@ -381,15 +385,7 @@ TEST_P(MaxPoolKernels, MixedWinogradAgreesWithDouble) {
                              {2, 8, 8, 7, 32, 3, 1},
                              {12, 3, 5, 5, 40},
                              {1, 6, 14, 9, 8, 3, 1}})
-    for (int flags = 0; flags < 4; ++flags) {
-      SCOPED_TRACE(describe(sizes, flags));
-      Problem problem(sizes, flags & 1, flags & 2);
-      run_winograd_mixed(problem);
-      problem.check(kGrowth);
-      Problem plain = without_choice(problem);
-      run_winograd_mixed(plain);
-      EXPECT_EQ(plain.y.memory, problem.y.memory);
-    }
+    check_in_every_form(sizes, kGrowth, [](Problem& problem, bool) { run_winograd_mixed(problem); });
 }
 
 TEST_P(MaxPoolKernels, TiledAgreesWithDouble) {
@@ -404,15 +400,7 @@ TEST_P(MaxPoolKernels, TiledAgreesWithDouble) {
                              {1, 2, 7, 7, 9, 3, 0, 2, 2, 1},
                              {1, 2, 8, 8, 16, 3, 0, 6, 6},
                              {1, 2, 10, 11, 33, 3, 0, 2, 3}})
-    for (int flags = 0; flags < 4; ++flags) {
-      SCOPED_TRACE(describe(sizes, flags));
-      Problem problem(sizes, flags & 1, flags & 2);
-      run_tiled(problem, flags ? 2 : 100);
-      problem.check(1);
-      Problem plain = without_choice(problem);
-      run_tiled(plain, flags ? 2 : 100);
-      EXPECT_EQ(plain.y.memory, problem.y.memory);
-    }
+    check_in_every_form(sizes, 1, [](Problem& problem, bool other) { run_tiled(problem, other ? 2 : 100); });
 }
 
 /// Fewer windows than a vector has lanes, as many, and one more; whole blocks of filters, and any rest.
@@ -430,15 +418,7 @@ TEST_P(MaxPoolKernels, RowsAgreesWithDouble) {
                              {1, 1, 19, 8, 11, 1},
                              {1, 1, 11, 70, 13, 3, 1},
                              {1, 1, 10, 10, 64}})
-    for (int flags = 0; flags < 4; ++flags) {
-      SCOPED_TRACE(describe(sizes, flags));
-      Problem problem(sizes, flags & 1, flags & 2);
-      run_rows(problem, flags ? 3 : 100);
-      problem.check(1);
-      Problem plain = without_choice(problem);
-      run_rows(plain, flags ? 3 : 100);
-      EXPECT_EQ(plain.y.memory, problem.y.memory);
-    }
+    check_in_every_form(sizes, 1, [](Problem& problem, bool other) { run_rows(problem, other ? 3 : 100); });
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryTarget, MaxPoolKernels, testing::ValuesIn(simd_targets()),

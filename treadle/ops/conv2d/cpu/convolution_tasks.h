@@ -35,6 +35,14 @@ inline const float* bias_of(const Call& call) {
 }
 inline int64_t bias_step(const Call& call) { return call.has_input(2) ? call.input(2).strides[0] : 0; }
 
+/// The bias as numbers that follow one another; null where there is none.
+inline const float* bias_in_a_row(const Call& call, int64_t filters) {
+  if (!bias_of(call) || bias_step(call) == 1) return bias_of(call);
+  float* row = call.workspace<float>(filters);
+  for (int64_t k = 0; k < filters; ++k) row[k] = bias_of(call)[k * bias_step(call)];
+  return row;
+}
+
 /// Copies `count` pixels of a row, whose channels lie `channel_step` apart, to channels-last.
 inline void copy_pixels(const float* from, int64_t channel_step, int64_t pixel_step, int64_t count,
                         int64_t channels, float* to) {

@@ -43,12 +43,6 @@ const float* taps_of(const Call& call, const TensorView& w, bool turned) {
   });
 }
 
-const float* bias_in_a_row(const Call& call, int64_t channels) {
-  float* bias = call.workspace<float>(channels);
-  for (int64_t c = 0; c < channels; ++c) bias[c] = bias_of(call) ? bias_of(call)[c * bias_step(call)] : 0;
-  return bias;
-}
-
 void convolve(int64_t images, const cpu::DepthwiseConvolution& convolution) {
   parallel_for(images * convolution.g.P, row_time(convolution.g, convolution.channels),
                [&](int64_t begin, int64_t end) { cpu::depthwise_rows(convolution, begin, end); });
@@ -58,8 +52,10 @@ template <bool Relu>
 void run_forward(const Call& call) {
   const TensorView &x = call.input(0), &w = call.input(1);
   const Conv2dGeometry g = make_conv2d_geometry(x, w, call.output(), call.options<Conv2dOptions>());
+  const float* bias = bias_in_a_row(call, g.C);
   convolve(g.N, {g, g.C, images_of<const float>(x), row_of_zeros(call, g.W * x.strides[3] + g.C),
-                 taps_of(call, w, false), bias_in_a_row(call, g.C), images_of<float>(call.output()), Relu});
+                 taps_of(call, w, false), bias ? bias : row_of_zeros(call, g.C),
+                 images_of<float>(call.output()), Relu});
 }
 
 void run_input_gradient(const Call& call) {

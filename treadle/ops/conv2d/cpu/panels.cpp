@@ -8,13 +8,12 @@
 #include "treadle/ops/conv2d/conv2d_geometry.h"
 #include "treadle/ops/conv2d/conv2d_options.h"
 #include "treadle/ops/conv2d/cpu/convolution_tasks.h"
-#include "treadle/ops/matrix/cpu/linear_products.h"
+#include "treadle/ops/matrix/cpu/panel_parts.h"
 #include "treadle/simd/matrix_copy.h"
 
 namespace treadle {
 namespace {
 
-constexpr int64_t kLine = 16;                ///< floats
 constexpr int64_t kBlockFloats = 64 * 1024;  ///< of windows that wait in L2 for their product
 constexpr int64_t kFewFloats = 512 * 1024;   ///< of all windows, to be shared by the filters' columns
 constexpr int64_t kFewestRows = 32;          ///< of a block: fewer would read the filters too often
@@ -74,31 +73,6 @@ const float* filters_as_columns(const Call& call, const Conv2dGeometry& g) {
   });
 }
 
-const float* bias_in_a_row(const Call& call, int64_t filters) {
-  if (!bias_of(call) || bias_step(call) == 1) return bias_of(call);
-  float* row = call.workspace<float>(filters);
-  for (int64_t k = 0; k < filters; ++k) row[k] = bias_of(call)[k * bias_step(call)];
-  return row;
-}
-
-/// Rows that all threads read: each makes its own filters' results, or where those are few, its own windows'.
-void multiply_shared(const Call& call, const cpu::PanelProduct& product, int64_t parts) {
-  const bool by_filters = product.K > product.M && product.N >= kLine * parts;
-  const Cut cut = by_filters ? Cut(product.N, parts, kLine) : Cut(product.M, parts, 4);
-  const int64_t size = whole_lines(cpu::panel_scratch(product) * int64_t(sizeof(float)));
-  std::byte* scratch = call.workspace<std::byte>(size * cut.parts());
-  parallel_for_parts(cut, [&](int64_t part, Range range) {
-    cpu::PanelProduct own = product;
-    if (by_filters) {
-      own.N = range.size(), own.b += range.begin, own.c += range.begin;
-      if (own.bias) own.bias += range.begin;
-    } else {
-      own.M = range.size(), own.a += range.begin * own.a_row, own.c += range.begin * own.c_row;
-    }
-    cpu::multiply_panels(own, reinterpret_cast<float*>(scratch + part * size));
-  });
-}
-
 /// A block of windows at a time, each by one thread.
 void multiply_in_blocks(const Call& call, const Windows& windows, const cpu::PanelProduct& product,
                         int64_t parts) {
@@ -129,7 +103,7 @@ void run_panels(const Call& call) {
       count, g.K,           taps, x.as<float>(), g.x.strides[3], 1, filters_as_columns(call, g), g.K,
       1,     y.as<float>(), g.K};
   product.bias = bias_in_a_row(call, g.K), product.relu = Relu;
-  if (windows.lie_in_x()) return multiply_shared(call, product, parts);
+  if (windows.lie_in_x()) return linear_parts::multiply_panels_in_parts(call, product);
   product.a_row = taps;
   if (count * taps > kFewFloats) return multiply_in_blocks(call, windows, product, parts);
   float* rows = call.workspace<float>(count * taps);
@@ -137,7 +111,7 @@ void run_panels(const Call& call) {
     windows.unfold(range.begin, range.end, rows + range.begin * taps);
   });
   product.a = rows;
-  multiply_shared(call, product, parts);
+  linear_parts::multiply_panels_in_parts(call, product);
 }
 
 /// Whether channels are next to one another, and results are dense.

@@ -35,18 +35,23 @@ inline bool results_fill_tiles(const TensorView& y) {
          winograd_tiles_along(P) * winograd_tiles_along(Q) * cpu::kWinogradResults * cpu::kWinogradResults;
 }
 
-/// Whether a convolution of x and w to y is one of f32, 3×3 windows and stride 1, with channels and filters
-/// that pay for the transforms, and with tiles that share the filters: these are four times as large as w,
-/// and in a network of many of them come from memory. With more padding than 2, results that see nothing of x
-/// would not be 0.
+/// Whether a convolution has 3×3 windows and stride 1, with channels and filters that pay for the transforms.
+/// With more padding than 2, results that see nothing of x would not be 0.
+inline bool suits_winograd(const Conv2dOptions& o, const TensorView& w) {
+  constexpr int64_t kFewest = 8, kMostPadding = 2;
+  const int64_t padding = std::max({o.padding.top, o.padding.left, o.padding.bottom, o.padding.right});
+  return w.shape[2] == 3 && w.shape[3] == 3 && o.stride == Pair(1) && o.dilation == Pair(1) &&
+         o.groups == 1 && padding <= kMostPadding && w.shape[0] >= kFewest && w.shape[1] >= kFewest;
+}
+
+/// Whether one of x and w to y is such, of f32, with tiles that share the filters: these are four times as
+/// large as w, and in a network of many of them come from memory.
 inline bool takes_winograd(const Conv2dOptions& o, const TensorView& x, const TensorView& w,
                            const TensorView& y) {
-  constexpr int64_t kFewest = 8, kFewestTiles = 4;
+  constexpr int64_t kFewestTiles = 4;
   const int64_t tiles = y.shape[0] * winograd_tiles_along(y.shape[2]) * winograd_tiles_along(y.shape[3]);
-  const int64_t most_padding = std::max({o.padding.top, o.padding.left, o.padding.bottom, o.padding.right});
-  return x.dtype == DType::f32 && w.shape[2] == 3 && w.shape[3] == 3 && o.stride == Pair(1) &&
-         o.dilation == Pair(1) && o.groups == 1 && most_padding <= 2 && w.shape[0] >= kFewest &&
-         w.shape[1] >= kFewest && x.numel() > 0 && tiles >= kFewestTiles && results_fill_tiles(y);
+  return x.dtype == DType::f32 && x.numel() > 0 && suits_winograd(o, w) && tiles >= kFewestTiles &&
+         results_fill_tiles(y);
 }
 
 /// Tiles that are computed alike, a part of each image's: `rows` from `row` on, `columns` from `column` on.

@@ -125,26 +125,25 @@ void run_tiles(const WinogradImages& images, const WinogradConvolutionTask& task
   float* const products = task.scratch + places.size();
   transform_images<Down, Across>(images, task.tile_begin, task.tile_end, transformed);
   const int64_t next_end = HWY_MIN(task.tile_end + tiles, task.all_tiles);
-  for (int64_t block = task.block_begin; block < task.block_end; ++block) {
-    const float* filters = task.transformed + block * filter_block_size(kWinogradProducts, channels);
-    const float* bias = filters + kWinogradProducts * filter_product_step(channels);
-    const int64_t first = block * kWinogradFilters, count = HWY_MIN(kWinogradFilters, task.filters - first);
-    // Fetched meanwhile: where results go, and the pixels of the tiles behind.
-    const WinogradImages to = places_of(results, images, first);
-    const int64_t to_end = results.filter_step == 1 ? task.tile_end : task.tile_begin;
-    const int64_t pixels_end = block + 1 == task.block_end ? next_end : task.tile_end;
-    const int64_t calls = multiply_calls(places, count, kProducts);
-    Spread to_results(TileFetch<kWinogradResults>(to, task.tile_begin, to_end, count), calls);
-    Spread pixels(TileFetch<kWinogradResults>(images, task.tile_end, pixels_end, channels), calls);
-    multiply_block(places, kProducts, channels, count, transformed, filters, products, [&]() HWY_ATTR {
-      to_results();
-      pixels();
-    });
-    TilePlace place(images, task.tile_begin);
-    for (int64_t i = 0; i < tiles; ++i, place.advance(images))
-      finish_tile<Down, Across>(products + product_places.offset(i), product_places.step(), bias, count,
-                                ResultTile(place, results, first), results);
-  }
+  for_each_block(
+      task, kWinogradProducts, channels,
+      [&](int64_t block, const float* filters, const float* bias, int64_t first, int64_t count) HWY_ATTR {
+        // Fetched meanwhile: where results go, and the pixels of the tiles behind.
+        const WinogradImages to = places_of(results, images, first);
+        const int64_t to_end = results.filter_step == 1 ? task.tile_end : task.tile_begin;
+        const int64_t pixels_end = block + 1 == task.block_end ? next_end : task.tile_end;
+        const int64_t calls = multiply_calls(places, count, kProducts);
+        Spread to_results(TileFetch<kWinogradResults>(to, task.tile_begin, to_end, count), calls);
+        Spread pixels(TileFetch<kWinogradResults>(images, task.tile_end, pixels_end, channels), calls);
+        multiply_block(places, kProducts, channels, count, transformed, filters, products, [&]() HWY_ATTR {
+          to_results();
+          pixels();
+        });
+        TilePlace place(images, task.tile_begin);
+        for (int64_t i = 0; i < tiles; ++i, place.advance(images))
+          finish_tile<Down, Across>(products + product_places.offset(i), product_places.step(), bias, count,
+                                    ResultTile(place, results, first), results);
+      });
 }
 
 void run_task(const WinogradImages& images, const WinogradConvolutionTask& task,

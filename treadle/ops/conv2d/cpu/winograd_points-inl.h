@@ -147,13 +147,13 @@ struct NarrowTile {
   }
 };
 
-/// Calls run(down, across) for what a task's tiles are along columns and along rows.
-template <class Task, class Run>
+/// Calls run(down, across) for what a task's tiles are along columns and along rows, narrow or `Whole`.
+template <class Whole = FourResults, class Task, class Run>
 HWY_INLINE void with_tile(const Task& task, Run run) {
   if (task.narrow_rows)
-    task.narrow_columns ? run(NarrowTile(), NarrowTile()) : run(NarrowTile(), FourResults());
+    task.narrow_columns ? run(NarrowTile(), NarrowTile()) : run(NarrowTile(), Whole());
   else
-    task.narrow_columns ? run(FourResults(), NarrowTile()) : run(FourResults(), FourResults());
+    task.narrow_columns ? run(Whole(), NarrowTile()) : run(Whole(), Whole());
 }
 
 }  // namespace treadle::cpu::HWY_NAMESPACE

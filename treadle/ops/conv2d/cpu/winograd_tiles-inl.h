@@ -37,29 +37,54 @@ constexpr int kTileRows = 6;  // 12 of 16
 #endif
 static_assert(kWinogradFilters % kTileColumns == 0);
 
+/// How an axis of a tile is transformed: kIn vectors to kOut. Filters, pixels and results.
+template <class Tile>
+struct FilterAxis : Tile {
+  static constexpr int kIn = Tile::kTaps, kOut = Tile::kSide;
+  HWY_INLINE static void apply(const Vector* in, Vector* out) { Tile::filter(in, out); }
+};
+template <class Tile>
+struct ImageAxis : Tile {
+  static constexpr int kIn = Tile::kSide, kOut = Tile::kSide;
+  HWY_INLINE static void apply(const Vector* in, Vector* out) { Tile::image(in, out); }
+};
+template <class Tile>
+struct ResultAxis : Tile {
+  static constexpr int kIn = Tile::kSide, kOut = Tile::kResults;
+  HWY_INLINE static void apply(const Vector* in, Vector* out) { Tile::result(in, out); }
+};
+
+/// Both axes of a tile, by Down along columns, then Across along rows: of vectors load(row, column) those
+/// that store(row, column, vector) gets.
+template <class Down, class Across, class Load, class Store>
+HWY_INLINE void apply_both_axes(Load load, Store store) {
+  Vector columns[Across::kIn][Down::kOut];
+#pragma GCC unroll 8
+  for (int j = 0; j < Across::kIn; ++j) {
+    Vector column[Down::kIn];
+#pragma GCC unroll 8
+    for (int i = 0; i < Down::kIn; ++i) column[i] = load(i, j);
+    Down::apply(column, columns[j]);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < Down::kOut; ++i) {
+    Vector row[Across::kIn], result[Across::kOut];
+#pragma GCC unroll 8
+    for (int j = 0; j < Across::kIn; ++j) row[j] = columns[j][i];
+    Across::apply(row, result);
+#pragma GCC unroll 8
+    for (int j = 0; j < Across::kOut; ++j) store(i, j, result[j]);
+  }
+}
+
 /// One channel of `kLanes` filters; g[tap] are `tap_step` apart.
 template <class Tile>
 HWY_INLINE void transform_channel(const float* HWY_RESTRICT g, int64_t tap_step, float* HWY_RESTRICT out,
                                   int64_t step) {
-  constexpr int kSide = Tile::kSide, kTaps = Tile::kTaps;
-  const Floats d;
-  Vector columns[kTaps][kSide];
-#pragma GCC unroll 8
-  for (int s = 0; s < kTaps; ++s) {
-    Vector column[kTaps];
-#pragma GCC unroll 8
-    for (int r = 0; r < kTaps; ++r) column[r] = hn::Load(d, g + (r * kTaps + s) * tap_step);
-    Tile::filter(column, columns[s]);
-  }
-#pragma GCC unroll 8
-  for (int i = 0; i < kSide; ++i) {
-    Vector row[kTaps], places[kSide];
-#pragma GCC unroll 8
-    for (int s = 0; s < kTaps; ++s) row[s] = columns[s][i];
-    Tile::filter(row, places);
-#pragma GCC unroll 8
-    for (int j = 0; j < kSide; ++j) hn::Store(places[j], d, out + (i * kSide + j) * step);
-  }
+  apply_both_axes<FilterAxis<Tile>, FilterAxis<Tile>>(
+      [&](int r, int s) HWY_ATTR { return hn::Load(Floats(), g + (r * Tile::kTaps + s) * tap_step); },
+      [&](int i, int j, Vector place)
+          HWY_ATTR { hn::Store(place, Floats(), out + (i * Tile::kSide + j) * step); });
 }
 
 /// Puts the taps of some channels of a block's filters side by side: out[channel][tap][filter].
@@ -146,36 +171,15 @@ struct TilePixels {
   }
 };
 
-/// How an axis of a tile is transformed: kIn vectors to kOut, which are places of kPlaces.
-template <class Tile>
-struct ImageAxis : Tile {
-  static constexpr int kIn = Tile::kSide, kOut = Tile::kSide;
-  HWY_INLINE static void apply(const Vector* in, Vector* out) { Tile::image(in, out); }
-};
-
-/// Both axes of a tile, of which load(place) gives one vector, by Down along columns, then Across along rows,
-/// to places at distances of `step`.
+/// Both axes of a tile, of which load(number) gives one vector, row by row, to its places, which are of
+/// kPlaces, at distances of `step`.
 template <class Down, class Across, class Load>
 HWY_INLINE void transform_both_axes(Load load, float* HWY_RESTRICT out, int64_t step) {
-  const Floats d;
-  Vector columns[Across::kIn][Down::kOut];
-#pragma GCC unroll 8
-  for (int j = 0; j < Across::kIn; ++j) {
-    Vector column[Down::kIn];
-#pragma GCC unroll 8
-    for (int i = 0; i < Down::kIn; ++i) column[i] = load(i * Across::kIn + j);
-    Down::apply(column, columns[j]);
-  }
-#pragma GCC unroll 8
-  for (int i = 0; i < Down::kOut; ++i) {
-    Vector row[Across::kIn], result[Across::kOut];
-#pragma GCC unroll 8
-    for (int j = 0; j < Across::kIn; ++j) row[j] = columns[j][i];
-    Across::apply(row, result);
-#pragma GCC unroll 8
-    for (int j = 0; j < Across::kOut; ++j)
-      hn::Store(result[j], d, out + (Down::place(i) * Across::kPlaces + Across::place(j)) * step);
-  }
+  apply_both_axes<Down, Across>([&](int i, int j) HWY_ATTR { return load(i * Across::kIn + j); },
+                                [&](int i, int j, Vector value) HWY_ATTR {
+                                  const int place = Down::place(i) * Across::kPlaces + Across::place(j);
+                                  hn::Store(value, Floats(), out + place * step);
+                                });
 }
 
 /// The same for channels [0, channels) of the pixels; `out` has room for whole vectors.
@@ -258,24 +262,22 @@ HWY_INLINE void multiply_group(int64_t tiles, int64_t channels, const float* ima
 /// The results of `kLanes` filters from products at distances of `step`, by store(row, column, results).
 template <class Down, class Across, class Store>
 HWY_INLINE void make_results(const float* HWY_RESTRICT products, int64_t step, Store store) {
-  const Floats d;
-  Vector columns[Across::kSide][Down::kResults];
-#pragma GCC unroll 8
-  for (int j = 0; j < Across::kSide; ++j) {
-    Vector column[Down::kSide];
-#pragma GCC unroll 8
-    for (int i = 0; i < Down::kSide; ++i)
-      column[i] = hn::Load(d, products + (Down::place(i) * Across::kPlaces + Across::place(j)) * step);
-    Down::result(column, columns[j]);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < Down::kResults; ++i) {
-    Vector row[Across::kSide], result[Across::kResults];
-#pragma GCC unroll 8
-    for (int j = 0; j < Across::kSide; ++j) row[j] = columns[j][i];
-    Across::result(row, result);
-#pragma GCC unroll 4
-    for (int j = 0; j < Across::kResults; ++j) store(i, j, result[j]);
+  apply_both_axes<ResultAxis<Down>, ResultAxis<Across>>(
+      [&](int i, int j) HWY_ATTR {
+        return hn::Load(Floats(), products + (Down::place(i) * Across::kPlaces + Across::place(j)) * step);
+      },
+      store);
+}
+
+/// Calls f(block, its transformed filters, their bias, the first filter, how many) for each block of a task,
+/// whose filters have so many products.
+template <class Task, class F>
+HWY_INLINE void for_each_block(const Task& task, int64_t products, int64_t channels, F f) {
+  for (int64_t block = task.block_begin; block < task.block_end; ++block) {
+    const float* filters = task.transformed + block * filter_block_size(products, channels);
+    const int64_t first = block * kWinogradFilters;
+    f(block, filters, filters + products * filter_product_step(channels), first,
+      HWY_MIN(kWinogradFilters, task.filters - first));
   }
 }
 

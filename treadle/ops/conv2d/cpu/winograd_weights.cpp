@@ -147,12 +147,9 @@ void add_tiles(const WinogradImages& images, const WinogradGradients& gradients,
 
 void add_weights(const WinogradImages& images, const WinogradGradients& gradients,
                  const WinogradWeightsTask& task) {
-  if (task.narrow_rows)
-    task.narrow_columns ? add_tiles<NarrowTile, NarrowTile>(images, gradients, task)
-                        : add_tiles<NarrowTile, ThreeTaps>(images, gradients, task);
-  else
-    task.narrow_columns ? add_tiles<ThreeTaps, NarrowTile>(images, gradients, task)
-                        : add_tiles<ThreeTaps, ThreeTaps>(images, gradients, task);
+  with_tile<ThreeTaps>(task, [&](auto down, auto across) HWY_ATTR {
+    add_tiles<decltype(down), decltype(across)>(images, gradients, task);
+  });
 }
 
 /// The nine taps of one channel for `kLanes` filters, from the slices of its sums.

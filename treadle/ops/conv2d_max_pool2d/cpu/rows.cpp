@@ -72,8 +72,7 @@ void run_rows(const Call& call) {
 bool takes_rows(const Call& call) {
   const auto& o = call.options<Conv2dMaxPool2dOptions>();
   return has_plain_output(call) && o.groups == 1 && o.stride == Pair(1) && o.dilation == Pair(1) &&
-         o.pool_kernel == Pair(2) && pool_stride(o.pool_stride, o.pool_kernel) == Pair(2) &&
-         o.pool_padding == Pads(0);
+         pools_2x2(o);
 }
 
 }  // namespace

@@ -29,6 +29,12 @@ inline bool has_plain_output(const Call& call) {
                       [](const TensorView& output) { return output.contiguous(); }));
 }
 
+/// Whether pooling takes windows of 2×2 side by side.
+inline bool pools_2x2(const Conv2dMaxPool2dOptions& o) {
+  return o.pool_kernel == Pair(2) && pool_stride(o.pool_stride, o.pool_kernel) == Pair(2) &&
+         o.pool_padding == Pads(0);
+}
+
 inline cpu::PooledOutput output_of(const Call& call, const Conv2dMaxPool2dGeometry& g) {
   const int64_t windows = g.pool.P * g.pool.Q, filters = g.conv.K;
   const bool channels_last = has_channels_last_output(call);

@@ -53,8 +53,7 @@ bool takes_winograd(const Call& call) {
   auto& o = call.options<Conv2dMaxPool2dOptions>();
   const Shape& w = call.input(1).shape;
   return has_plain_output(call) && w[2] == Taps && w[3] == Taps && w[1] >= kWinogradChannels &&
-         o.groups == 1 && o.stride == Pair(1) && o.dilation == Pair(1) && o.pool_kernel == Pair(2) &&
-         pool_stride(o.pool_stride, o.pool_kernel) == Pair(2) && o.pool_padding == Pads(0);
+         o.groups == 1 && o.stride == Pair(1) && o.dilation == Pair(1) && pools_2x2(o);
 }
 
 /// With pixels of size 1 and taps of size 1, a result is a sum of 9 products for each channel. Here it is one

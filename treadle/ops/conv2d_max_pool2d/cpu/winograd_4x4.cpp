@@ -1,8 +1,6 @@
 /// conv2d_max_pool2d on the cpu device by Winograd's F(4×4, 3×3), f32: 3×3 windows of stride 1, pooled 2×2. A
 /// tile holds four pooling windows; in the last row and column of tiles, where only one of two fits, tiles
 /// are narrow: 5×5 windows take 256 products per channel and filter instead of the 400 of F(2×2, 3×3).
-#include <algorithm>
-
 #include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d/cpu/winograd_calls.h"
 #include "treadle/ops/conv2d/cpu/winograd_tasks.h"
@@ -60,14 +58,9 @@ void run_winograd_4x4(const Call& call) {
 }
 
 bool takes_winograd_4x4(const Call& call) {
-  auto& o = call.options<Conv2dMaxPool2dOptions>();
-  constexpr int64_t kFewest = 8, kMostPadding = 2;  // as of convolutions alone
-  const Shape& w = call.input(1).shape;
-  const int64_t padding = std::max({o.padding.top, o.padding.left, o.padding.bottom, o.padding.right});
-  return has_plain_output(call) && call.input(0).numel() > 0 && w[2] == 3 && w[3] == 3 && w[0] >= kFewest &&
-         w[1] >= kFewest && padding <= kMostPadding && o.groups == 1 && o.stride == Pair(1) &&
-         o.dilation == Pair(1) && o.pool_kernel == Pair(2) &&
-         pool_stride(o.pool_stride, o.pool_kernel) == Pair(2) && o.pool_padding == Pads(0);
+  const auto& o = call.options<Conv2dMaxPool2dOptions>();
+  return has_plain_output(call) && call.input(0).numel() > 0 && suits_winograd(o, call.input(1)) &&
+         pools_2x2(o);
 }
 
 }  // namespace

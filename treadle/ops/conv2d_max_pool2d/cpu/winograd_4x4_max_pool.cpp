@@ -81,17 +81,6 @@ HWY_INLINE void pool_tile_windows(const float* products, int64_t step, const flo
     });
 }
 
-/// Calls f(transformed filters, bias, first filter, filters) for each block of a task.
-template <class F>
-HWY_INLINE void for_each_block(const WinogradConvolutionTask& task, int64_t channels, F f) {
-  for (int64_t block = task.block_begin; block < task.block_end; ++block) {
-    const float* filters = task.transformed + block * filter_block_size(kWinogradProducts, channels);
-    const int64_t first = block * kWinogradFilters;
-    f(filters, filters + kWinogradProducts * filter_product_step(channels), first,
-      HWY_MIN(kWinogradFilters, task.filters - first));
-  }
-}
-
 /// The windows of `tiles` tiles from number `first` of a group on.
 template <class Down, class Across>
 HWY_INLINE void pool_tiles_of(const WinogradImages& images, int64_t first_tile, int64_t tiles,
@@ -119,13 +108,14 @@ void pool_tiles(const WinogradImages& images, const WinogradConvolutionTask& tas
   float* const transformed = task.scratch;
   float* const products = task.scratch + places.size();
   transform_images<Down, Across>(images, task.tile_begin, task.tile_end, transformed);
-  for_each_block(task, channels,
-                 [&](const float* filters, const float* bias, int64_t first, int64_t count) HWY_ATTR {
-                   multiply_block(places, products_of<Down, Across>(), channels, count, transformed, filters,
-                                  products, [] {});
-                   pool_tiles_of<Down, Across>(images, task.tile_begin, tiles, windows, products,
-                                               product_places, 0, bias, first, count, output);
-                 });
+  for_each_block(task, kWinogradProducts, channels,
+                 [&](int64_t, const float* filters, const float* bias, int64_t first, int64_t count)
+                     HWY_ATTR {
+                       multiply_block(places, products_of<Down, Across>(), channels, count, transformed,
+                                      filters, products, [] {});
+                       pool_tiles_of<Down, Across>(images, task.tile_begin, tiles, windows, products,
+                                                   product_places, 0, bias, first, count, output);
+                     });
 }
 
 /// Which of a group's tiles have a product: by part its first tile, and the number of all.
@@ -165,7 +155,8 @@ void run_mixed(const WinogradTilePart (&parts)[4], const WinogradConvolutionTask
                                                         tiles.begin[i], transformed);
     });
   for_each_block(
-      task, channels, [&](const float* filters, const float* bias, int64_t first, int64_t count) HWY_ATTR {
+      task, kWinogradProducts, channels,
+      [&](int64_t, const float* filters, const float* bias, int64_t first, int64_t count) HWY_ATTR {
         for (int64_t product = 0; product < kWinogradProducts; ++product) {
           int64_t begin, end;
           tiles.range(product, begin, end);

@@ -94,14 +94,14 @@ void pool_windows(const WinogradImages& images, const WinogradTask& task, const 
   const int64_t windows = task.window_end - task.window_begin;
   const WinogradScratch scratch(task.scratch, kProducts, images.channels, windows);
   transform_images<Tile, Tile>(images, task.window_begin, task.window_end, scratch.image);
-  for (int64_t block = task.block_begin; block < task.block_end; ++block) {
-    const float* transformed = task.transformed + block * filter_block_size(kProducts, images.channels);
-    const int64_t first = block * kWinogradFilters, filters = HWY_MIN(kWinogradFilters, task.filters - first);
-    multiply_block(TileGroups(kProducts, images.channels, windows), products_of<Tile, Tile>(),
-                   images.channels, filters, scratch.image, transformed, scratch.results, [] {});
-    pool_block<Tile>(output, scratch.results, transformed + kProducts * filter_product_step(images.channels),
-                     windows, {output, task.window_begin, first, filters, scratch.y, scratch.choice});
-  }
+  for_each_block(
+      task, kProducts, images.channels,
+      [&](int64_t, const float* transformed, const float* bias, int64_t first, int64_t filters) HWY_ATTR {
+        multiply_block(TileGroups(kProducts, images.channels, windows), products_of<Tile, Tile>(),
+                       images.channels, filters, scratch.image, transformed, scratch.results, [] {});
+        pool_block<Tile>(output, scratch.results, bias, windows,
+                         {output, task.window_begin, first, filters, scratch.y, scratch.choice});
+      });
 }
 
 void transform_filters_of_windows(int64_t taps, const WinogradFilters& filters, int64_t block,

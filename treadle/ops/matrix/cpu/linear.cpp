@@ -5,6 +5,7 @@
 #include "treadle/ops/matrix/cpu/gradient_blocks.h"
 #include "treadle/ops/matrix/cpu/linear_parts.h"
 #include "treadle/ops/matrix/cpu/linear_products.h"
+#include "treadle/ops/matrix/cpu/panel_parts.h"
 #include "treadle/ops/matrix/linear_options.h"
 #include "treadle/ops/matrix/matrix_product.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 using namespace linear_parts;
 
-constexpr int64_t kTile = 4;           ///< rows of a register tile, of which the larger are multiples
 constexpr int64_t kBlock = 16 * 1024;  ///< floats of a gradient that wait in L2 for what follows
 constexpr int64_t kBlockColumns = 512;
 
@@ -32,36 +32,6 @@ void multiply_in_parts(const cpu::RowProduct& product) {
     }
     cpu::multiply_rows(p);
   });
-}
-
-/// Each thread gets whole rows of c: writing rows by halves, it would fetch the other's lines ahead. Where b
-/// is larger than c, or packed from columns, each thread has its own columns of it. Calls make(part of the
-/// product, scratch) with at least `floats` of scratch for each, and also(index, parts) on the thread that
-/// made a part, and once where there are no products.
-template <class Make, class Also>
-void for_parts_of(const Call& call, const cpu::PanelProduct& product, int64_t floats, Make make, Also also) {
-  const int64_t wanted = parts_of(product.M * product.N * product.K);
-  const bool by_columns = (product.K > product.M || product.b_column != 1) && product.N >= kLine * wanted;
-  const Cut cut = by_columns ? Cut(product.N, wanted, kLine) : Cut(product.M, wanted, kTile);
-  if (cut.parts() == 0) return also(0, 1);
-  const int64_t size = in_lines(floats);
-  float* scratch = call.workspace<float>(size * cut.parts());
-  for_each_part(cut, [&](int64_t index, Range r) {
-    cpu::PanelProduct p = product;
-    if (by_columns) {
-      p.N = r.size(), p.b += r.begin * p.b_column, p.c += r.begin;
-      if (p.bias) p.bias += r.begin;
-    } else {
-      p.M = r.size(), p.a += r.begin * p.a_row, p.c += r.begin * p.c_row;
-    }
-    make(p, scratch + index * size);
-    also(index, cut.parts());
-  });
-}
-
-template <class Also>
-void multiply_in_parts(const Call& call, const cpu::PanelProduct& product, Also also) {
-  for_parts_of(call, product, cpu::panel_scratch(product), cpu::multiply_panels, also);
 }
 
 cpu::RowProduct row_product(const MatrixProduct& p, bool relu = false) {
@@ -92,10 +62,6 @@ cpu::PanelProduct panel_product(const MatrixProduct& p, bool relu = false) {
           p.c_row,
           static_cast<const float*>(p.bias),
           relu};
-}
-
-void multiply_in_parts(const Call& call, const cpu::PanelProduct& product) {
-  multiply_in_parts(call, product, [](int64_t, int64_t) {});
 }
 
 bool suits_rows(const MatrixProduct& p) {
@@ -169,7 +135,7 @@ void run_panels(const Call& call) {
   if (is_shared_by_inputs(product))
     multiply_by_inputs(call, product);
   else
-    multiply_in_parts(call, product);
+    multiply_panels_in_parts(call, product);
 }
 
 bool takes_panels(const Call& call) { return suits_panels(linear_product(call)); }
@@ -184,7 +150,9 @@ bool takes_matmul_rows(const Call& call) {
   return suits_rows(p) && !is_worth_packing(p);
 }
 
-void run_matmul_panels(const Call& call) { multiply_in_parts(call, panel_product(matmul_product(call))); }
+void run_matmul_panels(const Call& call) {
+  multiply_panels_in_parts(call, panel_product(matmul_product(call)));
+}
 
 bool takes_matmul_panels(const Call& call) {
   const MatrixProduct p = matmul_product(call);
@@ -221,7 +189,7 @@ void run_weight_gradient(const Call& call) {
   const TensorView &x = call.input(0), &dy = call.input(1), &dw = call.output();
   float* db = call.outputs.size() > 1 ? call.output(1).as<float>() : nullptr;
   const bool by_input = !takes_weight_product(x, dy, dw, false);
-  multiply_in_parts(call, weight_product(x, dy, dw, by_input), [&](int64_t index, int64_t parts) {
+  multiply_panels_in_parts(call, weight_product(x, dy, dw, by_input), [&](int64_t index, int64_t parts) {
     const Cut outputs(dy.shape[1], parts, kLine);
     if (!db || index >= outputs.parts()) return;
     sum_over_batch(dy, outputs[index].begin, outputs[index].size(), db + outputs[index].begin);
@@ -299,9 +267,9 @@ void update_by_panels(const Call& call, const DecayedStep<float>& step) {
   product.update = true, product.rate = step.rate, product.weight_decay = step.weight_decay;
   const bool bias = updates_bias(call, 1);
   float* sums = bias ? call.workspace<float>(call.input(1).shape[1]) : nullptr;
-  multiply_in_parts(call, product, for_bias(call, sums, [&](Range own, const float* gradient) {
-                      update_bias(call.input(kParametersOfLinearUpdate + 1), own, gradient, step);
-                    }));
+  multiply_panels_in_parts(call, product, for_bias(call, sums, [&](Range own, const float* gradient) {
+                             update_bias(call.input(kParametersOfLinearUpdate + 1), own, gradient, step);
+                           }));
 }
 
 namespace ops {
