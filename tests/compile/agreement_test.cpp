@@ -11,6 +11,7 @@
 
 #include "tests/compile/names_of_steps.h"
 #include "tests/compile/options.h"
+#include "tests/compile/restored_settings.h"
 #include "tests/random_tensor.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
@@ -775,10 +776,7 @@ void train_on_empty_batches() {
 }
 
 TEST(Agreement, TrainingOnAnEmptyBatchLeavesParametersFinite) {
-  struct Restore {
-    Settings before = settings();
-    ~Restore() { settings() = before; }
-  } restore;
+  const RestoredSettings restored;
   train_on_empty_batches();
   settings().own_engine_only = true;
   train_on_empty_batches();

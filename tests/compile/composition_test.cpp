@@ -1,12 +1,13 @@
 /// Ops that are declared in terms of others: no variant of their own, yet they run on every device, eager and
 /// compiled.
 #include "treadle/graph/composition.h"
-#include "tests/compile/options.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include "tests/compile/options.h"
+#include "tests/compile/restored_settings.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/allocator.h"
 #include "treadle/core/error.h"
@@ -63,11 +64,6 @@ const Op& filtered_op() {
 
 Tensor residual(const Tensor& x, const Tensor& w) { return apply(residual_op(), {x, w})[0]; }
 
-struct KeepSettings {
-  Settings before = settings();
-  ~KeepSettings() { settings() = before; }
-};
-
 class Composed : public testing::TestWithParam<DeviceKind> {
  protected:
   const Device device_{GetParam(), 0};
@@ -91,7 +87,7 @@ TEST_P(Composed, TakesOperandsAsTheyLie) {
 TEST_P(Composed, OfNothingIsNothing) { EXPECT_EQ(residual(slice(x_, 0, 0, 0), w_).shape(), (Shape{0, 5})); }
 
 TEST_P(Composed, IsAVariantWithAName) {
-  const KeepSettings keep;
+  const RestoredSettings restored;
   settings().variants["residual"] = "composed";
   EXPECT_EQ(residual(x_, w_).to_vector<float>(), wanted(x_));
   EXPECT_EQ(std::string(variant_named(residual_op(), GetParam(), "composed").name), "composed");
@@ -99,7 +95,7 @@ TEST_P(Composed, IsAVariantWithAName) {
 
 /// The steps inside follow the settings as other calls do.
 TEST_P(Composed, StepsFollowTheSettings) {
-  const KeepSettings keep;
+  const RestoredSettings restored;
   settings().variants["matmul"] = "no such variant";
   EXPECT_THROW(residual(x_, w_), ValueError);
 }
@@ -118,7 +114,7 @@ TEST(Composition, ReplaysTakeNothingButPlannedScratch) {
 
 /// im2col keeps filters by their number among the convolution's operands, which is another one outside.
 TEST(Composition, WhatStepsKeepFollowsTheOperandsOutside) {
-  const KeepSettings keep;
+  const RestoredSettings restored;
   settings().variants["conv2d"] = "im2col";
   const Tensor x = randn({2, 3, 6, 6}), w = randn({3, 3, 3, 3});
   auto f = compile([&](Tensor one) { return apply(filtered_op(), {w, x})[0] + one; }, kDeclared);

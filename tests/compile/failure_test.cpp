@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "tests/compile/options.h"
+#include "tests/compile/restored_settings.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -245,10 +246,7 @@ TEST(Failure, AModuleThatTheFunctionMakesIsNotMissed) {
 }
 
 TEST(Failure, AVariantThatDoesNotApply) {
-  struct Restore {
-    std::map<std::string, std::string> before = settings().variants;
-    ~Restore() { settings().variants = before; }
-  } restore;
+  const RestoredSettings restored;
   auto f = compile([](Tensor x) { return relu(x) + 1.0; });
   EXPECT_EQ(f(full({1}, 1)).item(), 2);
   settings().variants = {{"relu", "no such variant"}};

@@ -10,6 +10,7 @@
 
 #include "tests/compile/names_of_steps.h"
 #include "tests/compile/options.h"
+#include "tests/compile/restored_settings.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -332,10 +333,7 @@ TEST(LinearFusion, NotInAnotherOrderOfElements) {
 }
 
 TEST(LinearFusion, NotOfOpsWhoseVariantTheUserNames) {
-  struct Restore {
-    std::map<std::string, std::string> before = settings().variants;
-    ~Restore() { settings().variants = before; }
-  } restore;
+  const RestoredSettings restored;
   for (const char* op : {"matmul", "relu_gradient"}) {
     settings().variants = {{op, "loop"}};
     EXPECT_EQ(count_of(steps_of(perceptron), "linear_input_gradient"), 0) << op;

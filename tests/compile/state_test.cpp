@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "tests/compile/options.h"
+#include "tests/compile/restored_settings.h"
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/autograd.h"
@@ -91,10 +92,8 @@ TEST(State, AnotherViewOfTheSameMemoryIsSeen) {
 }
 
 TEST(State, SettingsMakeOtherPrograms) {
-  struct Restore {
-    Settings before = settings();
-    ~Restore() { settings() = before; }
-  } restore;
+  const RestoredSettings restored;
+  const Settings before = settings();
   auto f = compile([](Tensor x) { return sum(relu(x)); });
   auto expect_programs = [&](size_t count) {
     EXPECT_EQ(f(full({3}, 2)).item(), 6);
@@ -105,7 +104,7 @@ TEST(State, SettingsMakeOtherPrograms) {
   expect_programs(2);
   settings().own_engine_only = true;
   expect_programs(3);
-  settings() = restore.before;
+  settings() = before;
   expect_programs(3);
   settings().eager = true;
   Tensor x = full({3}, 2).set_requires_grad();

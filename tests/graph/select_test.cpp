@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/compile/restored_settings.h"
 #include "treadle/core/error.h"
 
 namespace treadle {
@@ -24,7 +25,6 @@ Op op_with_variants() {
 
 class Select : public ::testing::Test {
  protected:
-  ~Select() override { settings() = before_; }
   std::string chosen() const { return select_variant(op_, call_, DeviceKind::cpu).name; }
   void expect_refused(const char* part) const {
     try {
@@ -40,7 +40,7 @@ class Select : public ::testing::Test {
   Call call_{{}, {}, none_};
 
  private:
-  Settings before_ = settings();
+  RestoredSettings restored_;
 };
 
 TEST_F(Select, TheDevicesPreferredVariant) { EXPECT_EQ(chosen(), "library"); }

@@ -2,6 +2,7 @@
 /// the loss of mixtures, and ends at any moment.
 #include <gtest/gtest.h>
 
+#include "tests/compile/restored_settings.h"
 #include "tests/formats/temporary_folder.h"
 #include "tests/goldens/golden_numbers.h"
 #include "tests/train/bright_quarters.h"
@@ -36,6 +37,7 @@ class AugmentedFit : public testing::Test {
   double smoothing_ = 0.1;
   DatasetSplits data_{bright_quarters(100, 1), bright_quarters(20, 2), {}};
   TemporaryFolder folder_;
+  DeterministicRuns equal_bits_;
 };
 
 TEST_F(AugmentedFit, ThreadsChangeNothing) {

@@ -1,6 +1,7 @@
 /// Callbacks: what they are told, how they end a run, and what they find again when it is resumed.
 #include <gtest/gtest.h>
 
+#include "tests/compile/restored_settings.h"
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/bright_quarters.h"
 #include "treadle/core/error.h"
@@ -32,6 +33,7 @@ class Callbacks : public testing::Test {
 
   DatasetSplits data_{bright_quarters(100, 1), bright_quarters(60, 2), bright_quarters(40, 3)};
   TemporaryFolder folder_;
+  DeterministicRuns equal_bits_;
 };
 
 /// What it was told, as words.

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/compile/restored_settings.h"
 #include "tests/formats/temporary_folder.h"
 #include "tests/goldens/golden_numbers.h"
 #include "tests/train/bright_quarters.h"
@@ -54,6 +55,7 @@ class Fit : public testing::Test {
 
   DatasetSplits data_{bright_quarters(100, 1), bright_quarters(60, 2), {}};
   fs::path folder_;
+  DeterministicRuns equal_bits_;
 };
 
 TEST_F(Fit, LearnsAndCountsEveryImage) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tests/compile/restored_settings.h"
 #include "tests/refused.h"
 #include "treadle/core/error.h"
 #include "treadle/data/text.h"
@@ -141,6 +142,7 @@ class Trained : public testing::Test {
   static inline TextDataset text_;
   static inline std::shared_ptr<Module> model_;
   static inline FitResult result_;
+  DeterministicRuns equal_bits_;
 };
 
 TEST_F(Trained, LearnsWhatTheGrammarLeavesOpen) {

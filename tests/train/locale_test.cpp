@@ -7,6 +7,7 @@
 #include <cmath>
 #include <locale>
 
+#include "tests/compile/restored_settings.h"
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/bright_quarters.h"
 #include "treadle/models/model.h"
@@ -101,6 +102,7 @@ class AnyLocale : public testing::Test {
 
   DatasetSplits data_{bright_quarters(100, 1), bright_quarters(300, 2), bright_quarters(190, 4)};
   TemporaryFolder folder_;
+  DeterministicRuns equal_bits_;
 };
 
 TEST_F(AnyLocale, StreamsWithADecimalComma) {

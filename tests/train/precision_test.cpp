@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/compile/options.h"
+#include "tests/compile/restored_settings.h"
 #include "tests/formats/temporary_folder.h"
 #include "tests/refused.h"
 #include "tests/train/bright_quarters.h"
@@ -60,6 +61,7 @@ class Precision : public testing::TestWithParam<DType> {
     }
     return numbers;
   }
+  DeterministicRuns equal_bits_;
 };
 
 TEST_P(Precision, CompiledStepsHaveTheBitsOfEagerOnes) {
@@ -166,6 +168,7 @@ class ResumedPrecision : public testing::Test {
   int64_t done_ = 0, skipped_ = 0;
   double factor_ = 0;
   Told told_;
+  DeterministicRuns equal_bits_;
 };
 
 /// Among the states are some between two growths, and some behind a step that was left out.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/compile/restored_settings.h"
 #include "tests/refused.h"
 #include "tests/train/bright_quarters.h"
 #include "treadle/core/error.h"
@@ -40,6 +41,7 @@ class Profile : public testing::Test {
 
   DatasetSplits data_{bright_quarters(120, 1), bright_quarters(40, 3)};
   FitResult result_;
+  DeterministicRuns equal_bits_;
 };
 
 /// Each step has the same runs: what evaluations run between the epochs is none of them.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/compile/restored_settings.h"
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/told.h"
 #include "treadle/core/error.h"
@@ -120,6 +121,7 @@ class FitRegression : public testing::Test {
 
   std::unique_ptr<Regression> regression_;
   TemporaryFolder folder_;
+  DeterministicRuns equal_bits_;
 };
 
 TEST_F(FitRegression, Learns) {

@@ -1,6 +1,7 @@
 /// A run that ends anywhere and is resumed ends with the bits of one that nobody disturbed.
 #include <gtest/gtest.h>
 
+#include "tests/compile/restored_settings.h"
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/bright_quarters.h"
 #include "tests/train/numbers_of.h"
@@ -69,6 +70,7 @@ class Resume : public testing::Test {
   std::optional<Checkpoint> from_;
   std::vector<double> rates_;
   Told told_;
+  DeterministicRuns equal_bits_;
 };
 
 TEST_F(Resume, GivesTheBitsOfAnUndisturbedRun) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/compile/options.h"
+#include "tests/compile/restored_settings.h"
 #include "tests/formats/temporary_folder.h"
 #include "tests/goldens/golden_numbers.h"
 #include "tests/train/bright_quarters.h"
@@ -114,6 +115,7 @@ class FitAverage : public testing::Test {
   std::unique_ptr<TemporaryFolder> folder_ = std::make_unique<TemporaryFolder>();
   std::shared_ptr<Module> model_;
   bool with_average_ = true;
+  DeterministicRuns equal_bits_;
 };
 
 TEST_F(FitAverage, IsEvaluatedSavedAndLeftInTheModel) {

@@ -1,6 +1,7 @@
 /// The validation part chooses the best weights; the test set chooses nothing.
 #include <gtest/gtest.h>
 
+#include "tests/compile/restored_settings.h"
 #include "tests/formats/temporary_folder.h"
 #include "tests/train/bright_quarters.h"
 #include "tests/train/told.h"
@@ -63,6 +64,7 @@ class Validation : public testing::Test {
   std::shared_ptr<Module> model_;
   std::vector<EpochReport> reports_;
   Told told_;
+  DeterministicRuns equal_bits_;
 };
 
 TEST_F(Validation, ChoosesTheBestAndTheTestSetDoesNot) {
