@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import machine
 import text_data
 
 PEERS = Path(__file__).resolve().parent
@@ -69,7 +70,8 @@ def contenders_of(cell, quick):
 def environment_of(contender):
     """This process's environment without settings of other libraries' threads, plus the contender's own."""
     foreign = ("OPENBLAS_", "OMP_", "MKL_", "MALLOC_", "KMP_", "GOMP_")
-    return {key: value for key, value in os.environ.items() if not key.startswith(foreign)} | contender.environment
+    kept = {key: value for key, value in os.environ.items() if key in machine.AVX2_ONLY or not key.startswith(foreign)}
+    return kept | contender.environment
 
 
 def run(command, environment=None):

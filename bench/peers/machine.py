@@ -90,8 +90,34 @@ def flags():
     return first_match(r"flags\s*:\s*(.+)", "/proc/cpuinfo").split()
 
 
+# What holds Treadle, oneDNN, PyTorch and MKL back to AVX2. ONNX Runtime has no such setting.
+AVX2_ONLY = {
+    "TREADLE_SIMD": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+}
+
+
+def switch_off_avx512():
+    """Has all processes that are started from now on compute as on a processor that has AVX2 and nothing wider."""
+    if "avx2" not in flags():
+        raise NoAvx2("this processor has no AVX2")
+    os.environ.update(AVX2_ONLY)
+
+
+class NoAvx2(Exception):
+    pass
+
+
+def is_held_back():
+    return "avx512f" in flags() and AVX2_ONLY.items() <= os.environ.items()
+
+
 def vectors():
-    """Returns the widest vectors that the processor has, which say which variants run."""
+    """Returns the widest vectors that programs use, which say which variants run."""
+    if is_held_back():
+        return "AVX2"
     return "AVX-512" if "avx512f" in flags() else "AVX2" if "avx2" in flags() else platform.machine()
 
 
@@ -99,10 +125,11 @@ def describe():
     """Returns one line: processor, cores, caches, memory, kernel."""
     model = first_match(r"model name\s*:\s*(.+)", "/proc/cpuinfo") or platform.machine()
     virtual = ", virtual machine" if "hypervisor" in flags() else ""
+    width = "AVX2: AVX-512 is switched off, but for ONNX Runtime" if is_held_back() else vectors()
     memory = int(first_match(r"MemTotal:\s*(\d+) kB", "/proc/meminfo") or 0) / 2**20
     kernel = ".".join(platform.release().split(".")[:2])
     cores = len(os.sched_getaffinity(0))
     return (
-        f"{model} ({vectors()}{virtual}), {cores} cores, caches {cache_sizes() or 'unknown'}, {memory:.0f} GiB, "
+        f"{model} ({width}{virtual}), {cores} cores, caches {cache_sizes() or 'unknown'}, {memory:.0f} GiB, "
         f"Linux {kernel}"
     )

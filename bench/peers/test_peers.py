@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 
 import contenders
+import machine
 import onnx_export
 import report
 import runs
@@ -283,6 +284,19 @@ class Environments(unittest.TestCase):
                 names = contenders.environment_of(contender)
                 self.assertFalse([name for name in names if re.match("OMP_|MALLOC_", name)])
         self.assertEqual(contenders.environment_of(contenders.PYTORCH["tuned"])["OMP_PROC_BIND"], "true")
+
+    def test_without_avx512_everybody_but_onnx_runtime_is_told(self):
+        if "avx2" not in machine.flags():
+            with self.assertRaises(machine.NoAvx2):
+                machine.switch_off_avx512()
+            return
+        with mock.patch.dict(os.environ):
+            machine.switch_off_avx512()
+            self.assertEqual(machine.vectors(), "AVX2")
+            self.assertEqual("is switched off" in machine.describe(), "avx512f" in machine.flags())
+            for contender in (contenders.TREADLE, *contenders.PYTORCH.values()):
+                self.assertLessEqual(machine.AVX2_ONLY.items(), contenders.environment_of(contender).items())
+        self.assertNotIn("is switched off", machine.describe())
 
     def test_contenders_of_each_cell(self):
         for cell in CELLS:
