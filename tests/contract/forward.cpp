@@ -182,12 +182,12 @@ bool right_if_flushed(const Trial& trial, size_t k, size_t i, double value, cons
 }
 
 /// Whether NaN is right whatever the reference says: a variant that adds and subtracts its inputs before it
-/// multiplies them (Winograd and its kin) makes NaN of infinities.
-bool may_lose_infinities(const Trial& trial, double growth) {
+/// multiplies them (Winograd and its kin) makes NaN of infinities, and of all that is in a tile with a NaN.
+bool may_spread_nan(const Trial& trial, double growth) {
   if (growth == 1) return false;
   for (auto& input : trial.inputs)
     for (double value : input.values)
-      if (std::isinf(value)) return true;
+      if (!std::isfinite(value)) return true;
   return false;
 }
 
@@ -203,7 +203,7 @@ bool accepted(const Trial& trial, size_t k, size_t i, double value, const std::v
 std::string compare(const Trial& trial, size_t k, const std::vector<Tensor>& outputs, double growth) {
   const Tensor& output = outputs[k];
   auto values = output.to_doubles();
-  const bool nan_is_right = may_lose_infinities(trial, growth);
+  const bool nan_is_right = may_spread_nan(trial, growth);
   for (size_t i = 0; i < values.size(); ++i) {
     if (nan_is_right && (std::isnan(values[i]) || !is_floating(output.dtype()))) continue;
     if (is_right(trial, k, i, values[i], output, growth) ||

@@ -226,6 +226,16 @@ std::vector<Geometry> geometries() {
       {"one tile", {2, 9, 6, 6}, {8, 9, 3, 3}, {}, channels_last},
       {"taps that meet nothing", {4, 8, 1, 8}, {8, 8, 3, 3}, {.padding = {2, 1, 1, 1}}, channels_last},
       {"narrow tiles", {12, 8, 10, 6}, {8, 8, 3, 3}, {.padding = 1}, channels_last},
+      {"fewer windows than filters",
+       {2, 5, 4, 3},
+       {33, 5, 3, 3},
+       {.stride = {2, 1}, .padding = {1, 0, 1, 2}},
+       channels_last},
+      {"few windows of all places",
+       {1, 17, 9, 7},
+       {51, 17, 3, 3},
+       {.padding = 1, .dilation = {2, 1}},
+       channels_last},
       {"several tiles", {2, 17, 12, 11}, {70, 17, 3, 3}, {.padding = 1}, channels_last}};
 }
 
@@ -238,6 +248,12 @@ std::vector<TestCase> cases() {
     list.push_back({label, {x, w, b}, Attributes::of(g.options)});
     if (label == "3x3" || label == "padded")
       list.push_back({label + " without bias", {x, w, none}, Attributes::of(g.options)});
+    if (label == "depthwise" || label == "several tiles" || label == "fewer windows than filters") {
+      TestCase with_nan{label + ", NaN", {x, w, b}, Attributes::of(g.options)};
+      with_nan.inputs[0].fill.kind = TestFill::with_nan;
+      for (TestInput& input : with_nan.inputs) input.differentiable = false;
+      list.push_back(with_nan);
+    }
   }
   list.push_back({"w transposed",
                   {{{2, 3, 5, 5}}, {{4, 3, 3, 2}, {}, TestLayout::transposed}, {{4}}},

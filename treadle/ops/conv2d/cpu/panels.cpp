@@ -2,59 +2,19 @@
 /// window a row, bias and ReLU in the product. Filters of 1×1 read x where it lies. Chellapilla et al., High
 /// Performance Convolutional Neural Networks for Document Processing, 2006.
 #include <algorithm>
-#include <cstring>
 
 #include "treadle/graph/variant.h"
 #include "treadle/ops/conv2d/conv2d_geometry.h"
 #include "treadle/ops/conv2d/conv2d_options.h"
 #include "treadle/ops/conv2d/cpu/convolution_tasks.h"
+#include "treadle/ops/conv2d/cpu/windows.h"
 #include "treadle/ops/matrix/cpu/panel_parts.h"
-#include "treadle/simd/matrix_copy.h"
 
 namespace treadle {
 namespace {
 
 constexpr int64_t kBlockFloats = 64 * 1024;  ///< of windows that wait in L2 for their product
-constexpr int64_t kFewFloats = 512 * 1024;   ///< of all windows, to be shared by the filters' columns
 constexpr int64_t kFewestRows = 32;          ///< of a block: fewer would read the filters too often
-
-/// A convolution of the windows of all images, numbered through.
-struct Windows {
-  Conv2dGeometry g;
-  const float* x;
-
-  int64_t count() const { return g.N * g.P * g.Q; }
-  /// Whether x itself has the windows as rows.
-  bool lie_in_x() const {
-    const bool rows_follow = g.x.strides[2] == g.W * g.x.strides[3] || g.H == 1,
-               images_follow = g.x.strides[0] == g.H * g.W * g.x.strides[3] || g.N == 1;
-    return g.R == 1 && g.S == 1 && g.stride == Pair(1) && g.P == g.H && g.Q == g.W && g.padding.height == 0 &&
-           g.padding.width == 0 && rows_follow && images_follow;
-  }
-  /// Windows [begin, end) as rows [tap][channel].
-  void unfold(int64_t begin, int64_t end, float* rows) const {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t q = i % g.Q, p = i / g.Q % g.P, n = i / (g.Q * g.P);
-      for (int64_t r = 0; r < g.R; ++r, rows += g.S * g.C) unfold_row(n, g.row(p, r), q, rows);
-    }
-  }
-
- private:
-  void unfold_row(int64_t n, int64_t h, int64_t q, float* row) const {
-    if (h < 0 || h >= g.H) return void(std::fill_n(row, g.S * g.C, 0.0f));
-    const float* const from = x + n * g.x.strides[0] + h * g.x.strides[2];
-    const int64_t first = g.column(q, 0), last = g.column(q, g.S - 1);
-    if (first >= 0 && last < g.W && g.dilation.width == 1 && g.x.strides[3] == g.C)
-      return void(std::copy_n(from + first * g.C, g.S * g.C, row));
-    for (int64_t s = 0; s < g.S; ++s, row += g.C) {
-      const int64_t w = g.column(q, s);
-      if (w >= 0 && w < g.W)
-        std::copy_n(from + w * g.x.strides[3], g.C, row);
-      else
-        std::fill_n(row, g.C, 0.0f);
-    }
-  }
-};
 
 /// w as [tap][channel][filter].
 const float* filters_as_columns(const Call& call, const Conv2dGeometry& g) {
@@ -86,7 +46,7 @@ void multiply_in_blocks(const Call& call, const Windows& windows, const cpu::Pan
   parallel_for_each(blocks.parts(), parts, [&](int64_t part, int64_t i) {
     const Range range = blocks[i];
     float* const rows = reinterpret_cast<float*>(scratch + part * size);
-    windows.unfold(range.begin, range.end, rows);
+    windows.unfold(product.a, range.begin, range.end, rows);
     cpu::PanelProduct own = product;
     own.M = range.size(), own.a = rows, own.c += range.begin * own.c_row;
     cpu::multiply_panels(own, reinterpret_cast<float*>(scratch + part * size + unfolded));
@@ -97,7 +57,7 @@ template <bool Relu>
 void run_panels(const Call& call) {
   const TensorView &x = call.input(0), &y = call.output();
   const Conv2dGeometry g = make_conv2d_geometry(x, call.input(1), y, call.options<Conv2dOptions>());
-  const Windows windows{g, x.as<float>()};
+  const Windows windows{g};
   const int64_t count = windows.count(), taps = g.taps(), parts = parts_of(count * taps * g.K);
   cpu::PanelProduct product{
       count, g.K,           taps, x.as<float>(), g.x.strides[3], 1, filters_as_columns(call, g), g.K,
@@ -105,10 +65,10 @@ void run_panels(const Call& call) {
   product.bias = bias_in_a_row(call, g.K), product.relu = Relu;
   if (windows.lie_in_x()) return linear_parts::multiply_panels_in_parts(call, product);
   product.a_row = taps;
-  if (count * taps > kFewFloats) return multiply_in_blocks(call, windows, product, parts);
+  if (count * taps > kFewWindowFloats) return multiply_in_blocks(call, windows, product, parts);
   float* rows = call.workspace<float>(count * taps);
   parallel_for_parts(Cut(count, parts), [&](int64_t, Range range) {
-    windows.unfold(range.begin, range.end, rows + range.begin * taps);
+    windows.unfold(x.as<float>(), range.begin, range.end, rows + range.begin * taps);
   });
   product.a = rows;
   linear_parts::multiply_panels_in_parts(call, product);

@@ -253,7 +253,7 @@ void gradient_by_panels(const Call& call, int tensors, const BlockConsumer& cons
   const int64_t block = std::max(kBlock, kTile * std::min(product.N, kBlockColumns));
   float* sums = updates_bias(call, tensors) ? call.workspace<float>(call.input(1).shape[1]) : nullptr;
   for_parts_of(
-      call, product, block + cpu::panel_scratch(product),
+      call, product, share_of(product), block + cpu::panel_scratch(product),
       [&](const cpu::PanelProduct& part, float* scratch) {
         multiply_in_blocks(part, product.c, scratch, scratch + block, consumer);
       },
