@@ -198,6 +198,7 @@ def merged_table(earlier, rows, cells, conditions):
     lines = earlier.split("\n")
     table = [line for line in lines if line.startswith("| ")][2:]
     said = [line for line in lines if line and not line.startswith("| ")] if table else []
+    said = [line for line in (without_cells(line, cells) for line in said) if line]
     name_of = lambda line: line[2:].partition(" |")[0]
     merged, missing = [], {name: [row for row in rows if row_belongs(row.cell, name)] for name in cells}
     for line in table:
@@ -205,6 +206,15 @@ def merged_table(earlier, rows, cells, conditions):
         merged += [line] if owner is None else [line_of(row) for row in missing.pop(owner, [])]
     merged += [line_of(row) for left in missing.values() for row in left]
     return "\n".join([*head_lines(), *merged]) + "\n\n" + "\n\n".join([*said, f"Of these {', '.join(cells)}: {conditions}"] if table else [conditions])
+
+
+def without_cells(line, cells):
+    """Returns what is said of earlier cells without those that are measured again; nothing, if it was of these alone."""
+    if not line.startswith("Of these "):
+        return line
+    names, _, conditions = line.removeprefix("Of these ").partition(": ")
+    left = [name for name in names.split(", ") if name not in cells]
+    return f"Of these {', '.join(left)}: {conditions}" if left else ""
 
 
 def row_belongs(row, cell):

@@ -154,6 +154,8 @@ class Markers(unittest.TestCase):
         again = report.merged_table(merged, [row("c", "8")], ["c"], "later.")
         self.assertEqual(again.count("| cell |"), 1)
         self.assertTrue(again.endswith("Of these b, d: on another.\n\nOf these c: later."))
+        latest = report.merged_table(again, [row("b", "9"), row("c", "10")], ["b", "c"], "today.")
+        self.assertTrue(latest.endswith("On a machine.\n\nOf these d: on another.\n\nOf these b, c: today."))
         self.assertTrue(report.merged_table("not measured yet", [row("a", "1")], ["a"], "now.").endswith("| – |\n\nnow."))
 
 
