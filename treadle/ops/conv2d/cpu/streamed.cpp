@@ -1,7 +1,7 @@
 /// conv2d, conv2d_relu and both gradients of conv2d on the cpu device for fewer windows than filters, f32,
-/// channels-last, as deep layers have them for few images: products of windows and filters, of which the
-/// filters, larger than all else, are read or written once, where they lie. Weights that change with each
-/// step are packed for nothing.
+/// channels-last, as deep layers have them for few images: products of windows and filters. The filters,
+/// larger than all else, are read or written once, where they lie; those that change with each step would be
+/// packed for nothing.
 #include <algorithm>
 
 #include "treadle/graph/variant.h"
