@@ -96,10 +96,30 @@ def test_figures_by_class():
         found["recall"]
 
 
-def test_equal_seeds_give_equal_runs():
+@pytest.fixture
+def deterministic():
+    assert not td.are_deterministic_algorithms_enabled()
+    td.use_deterministic_algorithms()
+    yield
+    td.use_deterministic_algorithms(False)
+
+
+def test_equal_seeds_give_equal_runs(deterministic):
     td.manual_seed(0)
     losses = [quick(Net(), points(), seed=seed).losses for seed in (1, 1, 2)]
     assert losses[0] == losses[1] != losses[2]
+
+
+def test_deterministic_runs_are_resumed_to_the_bit(deterministic, tmp_path):
+    assert td.are_deterministic_algorithms_enabled()
+    whole = Net(seed=9)
+    quick(whole, points(), epochs=4, seed=1, schedule="constant", out=tmp_path / "whole")
+    assert td.models.load_checkpoint(tmp_path / "whole" / "last.safetensors").training["--deterministic"] == "true"
+    quick(Net(seed=9), points(), epochs=2, seed=1, schedule="constant", out=tmp_path / "cut")
+    resumed = Net(seed=3)
+    quick(resumed, points(), epochs=4, seed=1, schedule="constant", out=tmp_path / "cut", resume=True)
+    for name, weight in whole.state_dict().items():
+        np.testing.assert_array_equal(resumed.state_dict()[name], weight, err_msg=name)
 
 
 def test_the_same_run_as_the_program(tmp_path):
@@ -217,7 +237,7 @@ def test_data_of_all_kinds_give_the_same_run(kind):
     np.testing.assert_allclose(quick(Net(), data[kind], seed=2).losses, plain, rtol=1e-4)
 
 
-def test_a_loaders_settings_are_the_runs():
+def test_a_loaders_settings_are_the_runs(deterministic):
     loader = td.data.Loader(td.data.dataset(*points()), batch_size=60, seed=5)
     result = td.train.fit(Net(), loader, epochs=1, lr=0.05, verbose=False)
     assert result.steps_done == 2

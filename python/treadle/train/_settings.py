@@ -7,6 +7,7 @@ the other.
 from __future__ import annotations
 
 from treadle import models
+from treadle._core import are_deterministic_algorithms_enabled
 from treadle._core._nn import Module
 from treadle.data import _loader
 from treadle.data.augment import Augmentation, text_of
@@ -63,7 +64,7 @@ class Settings:
 
     def remembered(self, data: str, device: str) -> dict[str, str]:
         """The settings as checkpoints keep them: those that are texts and numbers."""
-        kept = {"data": data, "device": device, "engine": "any", "variant": "", "threads": "0", "deterministic": "false"}
+        kept = {"data": data, "device": device, "engine": "any", "variant": "", "threads": "0", "deterministic": _text(are_deterministic_algorithms_enabled())}
         schedule = self.schedule_or_default
         values = {name: getattr(self, name) for source in self._sources for name in source}
         for name, value in {**values, "schedule": schedule}.items():

@@ -28,6 +28,7 @@ from treadle._core import add as add
 from treadle.array_api._utility import all as all
 from treadle.array_api._utility import any as any
 from treadle._creation import arange as arange
+from treadle._core import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from treadle._core import argmax as argmax
 from treadle.array_api._searching import argmin as argmin
 from treadle.array_api._sorting import argsort as argsort
@@ -277,6 +278,7 @@ from treadle.array_api._sets import unique_values as unique_values
 from treadle._core import unsqueeze as unsqueeze
 from treadle.array_api._manipulation import unstack as unstack
 from treadle._core import update_batch_statistics as update_batch_statistics
+from treadle._core import use_deterministic_algorithms as use_deterministic_algorithms
 from treadle.array_api._statistical import var as var
 from treadle.array_api._products import vecdot as vecdot
 from treadle._core import where as where

@@ -5,6 +5,7 @@ from treadle._core import adaptive_avg_pool2d as adaptive_avg_pool2d
 from treadle._core import adaptive_max_pool2d as adaptive_max_pool2d
 from treadle._core import add as add
 from treadle._core import arange as arange
+from treadle._core import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from treadle._core import argmax as argmax
 from treadle._core import avg_pool2d as avg_pool2d
 from treadle._core import batch_norm as batch_norm
@@ -121,5 +122,6 @@ from treadle._core import transpose as transpose
 from treadle._core import uniform_ as uniform_
 from treadle._core import unsqueeze as unsqueeze
 from treadle._core import update_batch_statistics as update_batch_statistics
+from treadle._core import use_deterministic_algorithms as use_deterministic_algorithms
 from treadle._core import where as where
 from treadle._core import zeros_like as zeros_like
