@@ -96,7 +96,7 @@ class Scatter {
       const int64_t at = ((n * g_.P + p) * g_.Q + q) * g_.C;
       std::copy_n(choice_ + at, g_.C, places);
       taps.gather(result_ + g_.x.at(n, 0, 0, 0), p, q);
-      cpu::add_at_argmax(taps.taps(1), g_.C, dy_ + at, places);
+      cpu::add_at_argmax(taps.taps(1), 1, g_.C, dy_ + at, places);
     }
   }
   /// Row p of plane (n, k), window by window; most lie inside.

@@ -123,7 +123,7 @@ class TapList {
       positions_[count_++] = int32_t(h * g_.W + w);
     });
   }
-  /// The same taps for the windows or channels that follow, `step` elements and `position_step` places apart.
+  /// The same taps for the windows that follow, `step` elements and `position_step` places apart.
   cpu::RowTaps<Pointer> taps(int64_t step, int64_t position_step) const {
     return {count_, first_.data(), positions_.data(), step, int32_t(position_step)};
   }
@@ -141,29 +141,39 @@ void fill_outside(int64_t windows, float* y, int32_t* positions) {
   std::fill_n(positions, windows, -1);
 }
 
-/// Window by window, all channels at once.
+/// Calls run(q, windows) for the windows of a row: those that have all their columns at once, those that
+/// stick out at the sides one by one.
+template <class Run>
+void for_each_run(const Pool2dGeometry& g, Run run) {
+  const WindowRange whole = whole_columns(g);
+  for (int64_t q = 0; q < whole.begin; ++q) run(q, 1);
+  if (whole.end > whole.begin) run(whole.begin, whole.end - whole.begin);
+  for (int64_t q = whole.end; q < g.Q; ++q) run(q, 1);
+}
+
+/// All channels of windows that follow one another at once.
 void forward_channels_last(const Pool2dGeometry& g, const float* x, float* y, int32_t* positions) {
   parallel_for(g.N * g.P, looks(g.Q * g.C * g.R * g.S), [&](int64_t begin, int64_t end) {
     TapList<const float*> list(g);
     for (int64_t row = begin; row < end; ++row)
-      for (int64_t q = 0; q < g.Q; ++q) {
+      for_each_run(g, [&](int64_t q, int64_t windows) {
         const int64_t offset = (row * g.Q + q) * g.C;
         list.gather(x + row / g.P * g.H * g.W * g.C, row % g.P, q);
         if (list.empty())
-          fill_outside(g.C, y + offset, positions + offset);
+          fill_outside(windows * g.C, y + offset, positions + offset);
         else
-          cpu::max_of_taps(list.taps(1, 0), g.C, y + offset, positions + offset);
-      }
+          cpu::max_of_taps(list.taps(g.stride.width * g.C, g.stride.width), windows, g.C, y + offset,
+                           positions + offset);
+      });
   });
 }
 
-/// Row by row; windows that stick out at the sides one by one.
+/// Row by row.
 void forward_row_major(const Pool2dGeometry& g, const float* x, float* y, int32_t* positions) {
-  const WindowRange interior = whole_columns(g);
   parallel_for(g.N * g.C * g.P, looks(g.Q * g.R * g.S), [&](int64_t begin, int64_t end) {
     TapList<const float*> list(g);
-    for (int64_t row = begin; row < end; ++row) {
-      auto run = [&](int64_t q, int64_t windows) {
+    for (int64_t row = begin; row < end; ++row)
+      for_each_run(g, [&](int64_t q, int64_t windows) {
         const int64_t offset = row * g.Q + q;
         list.gather(x + row / g.P * g.H * g.W, row % g.P, q);
         if (list.empty())
@@ -171,11 +181,7 @@ void forward_row_major(const Pool2dGeometry& g, const float* x, float* y, int32_
         else
           cpu::max_of_taps(list.taps(g.stride.width, g.stride.width), windows, y + offset,
                            positions + offset);
-      };
-      for (int64_t q = 0; q < interior.begin; ++q) run(q, 1);
-      if (interior.end > interior.begin) run(interior.begin, interior.end - interior.begin);
-      for (int64_t q = interior.end; q < g.Q; ++q) run(q, 1);
-    }
+      });
   });
 }
 
@@ -235,11 +241,12 @@ void run_gradient_rows(const Call& call) {
       float* image = dx + n * g.H * x_row;
       std::fill(image + rows_of(g, first).begin * x_row, image + rows_of(g, last - 1).end * x_row, 0.0f);
       for (int64_t p = first; p < last; ++p)
-        for (int64_t q = 0; q < g.Q; ++q) {
+        for_each_run(g, [&](int64_t q, int64_t windows) {
           const int64_t offset = ((n * g.P + p) * g.Q + q) * g.C;
           list.gather(image, p, q);
-          cpu::add_at_argmax(list.taps(1, 0), g.C, dy + offset, positions + offset);
-        }
+          cpu::add_at_argmax(list.taps(g.stride.width * g.C, g.stride.width), windows, g.C, dy + offset,
+                             positions + offset);
+        });
     }
   });
 }

@@ -27,6 +27,28 @@ HWY_INLINE hn::Vec<Floats> load(const float* x) {
   }
 }
 
+/// Takes a value and where it lies in place of the best, unless value ≤ best, or best is a NaN already.
+HWY_INLINE void take_larger(hn::Vec<Floats> value, int32_t at, hn::Vec<Floats>& best,
+                            hn::Vec<Integers>& position) {
+  const Integers di;
+  const auto take = hn::AndNot(hn::Le(value, best), hn::Eq(best, best));
+  best = hn::IfThenElse(take, value, best);
+  position = hn::IfThenElse(hn::RebindMask(di, take), hn::Set(di, at), position);
+}
+
+/// The same of single elements, which lie `offset` elements and `positions` behind those that are named.
+HWY_INLINE void max_of_elements(const RowTaps<const float*>& taps, int64_t offset, int32_t positions,
+                                float& y, int32_t& argmax) {
+  float best = taps.first[0][offset];
+  int32_t position = taps.positions[0];
+  for (int64_t t = 1; t < taps.count; ++t) {
+    const float value = taps.first[t][offset];
+    if (value <= best || best != best) continue;
+    best = value, position = taps.positions[t];
+  }
+  y = best, argmax = position + positions;
+}
+
 /// Windows from 0 on, a vector at a time, while no element behind the last tap is read; returns how many were
 /// done.
 template <int Step>
@@ -41,13 +63,8 @@ int64_t max_of_taps_in_vectors(const RowTaps<const float*>& taps, int64_t window
     const auto step = hn::Add(offsets, hn::Set(di, int32_t(i) * taps.position_step));
     auto best = load<Step>(taps.first[0] + i * Step);
     auto position = hn::Set(di, taps.positions[0]);
-    for (int64_t t = 1; t < taps.count; ++t) {
-      const auto value = load<Step>(taps.first[t] + i * Step);
-      // Neither value ≤ best, nor best a NaN already.
-      const auto take = hn::AndNot(hn::Le(value, best), hn::Eq(best, best));
-      best = hn::IfThenElse(take, value, best);
-      position = hn::IfThenElse(hn::RebindMask(di, take), hn::Set(di, taps.positions[t]), position);
-    }
+    for (int64_t t = 1; t < taps.count; ++t)
+      take_larger(load<Step>(taps.first[t] + i * Step), taps.positions[t], best, position);
     hn::StoreU(best, d, y + i);
     hn::StoreU(hn::Add(position, step), di, argmax + i);
   }
@@ -59,36 +76,65 @@ void max_of_taps(const RowTaps<const float*>& taps, int64_t windows, float* HWY_
   int64_t i = taps.step == 1   ? max_of_taps_in_vectors<1>(taps, windows, y, argmax)
               : taps.step == 2 ? max_of_taps_in_vectors<2>(taps, windows, y, argmax)
                                : 0;
-  for (; i < windows; ++i) {
-    float best = taps.first[0][i * taps.step];
-    int32_t position = taps.positions[0];
-    for (int64_t t = 1; t < taps.count; ++t) {
-      const float value = taps.first[t][i * taps.step];
-      if (value <= best || best != best) continue;
-      best = value, position = taps.positions[t];
-    }
-    y[i] = best, argmax[i] = position + int32_t(i) * taps.position_step;
-  }
+  for (; i < windows; ++i)
+    max_of_elements(taps, i * taps.step, int32_t(i) * taps.position_step, y[i], argmax[i]);
 }
 
-void add_at_argmax(const RowTaps<float*>& taps, int64_t windows, const float* HWY_RESTRICT dy,
-                   const int32_t* HWY_RESTRICT argmax) {
+/// One window, whose taps lie `shift` elements and positions behind those that are named.
+struct Shift {
+  int64_t elements;
+  int32_t positions;
+};
+
+void max_of_window(const RowTaps<const float*>& taps, const Shift& shift, int64_t channels,
+                   float* HWY_RESTRICT y, int32_t* HWY_RESTRICT argmax) {
   const Floats d;
   const Integers di;
   const int64_t lanes = int64_t(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= windows; i += lanes) {
-    const auto gradient = hn::LoadU(d, dy + i);
-    const auto position = hn::LoadU(di, argmax + i);
+  int64_t c = 0;
+  for (; c + lanes <= channels; c += lanes) {
+    auto best = hn::LoadU(d, taps.first[0] + shift.elements + c);
+    auto position = hn::Set(di, taps.positions[0]);
+    for (int64_t t = 1; t < taps.count; ++t)
+      take_larger(hn::LoadU(d, taps.first[t] + shift.elements + c), taps.positions[t], best, position);
+    hn::StoreU(best, d, y + c);
+    hn::StoreU(hn::Add(position, hn::Set(di, shift.positions)), di, argmax + c);
+  }
+  for (; c < channels; ++c) max_of_elements(taps, shift.elements + c, shift.positions, y[c], argmax[c]);
+}
+
+void max_of_channels(const RowTaps<const float*>& taps, int64_t windows, int64_t channels, float* y,
+                     int32_t* argmax) {
+  for (int64_t i = 0; i < windows; ++i)
+    max_of_window(taps, {i * taps.step, int32_t(i) * taps.position_step}, channels, y + i * channels,
+                  argmax + i * channels);
+}
+
+void add_at_argmax_of_window(const RowTaps<float*>& taps, const Shift& shift, int64_t channels,
+                             const float* HWY_RESTRICT dy, const int32_t* HWY_RESTRICT argmax) {
+  const Floats d;
+  const Integers di;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= channels; c += lanes) {
+    const auto gradient = hn::LoadU(d, dy + c);
+    const auto position = hn::Sub(hn::LoadU(di, argmax + c), hn::Set(di, shift.positions));
     for (int64_t t = 0; t < taps.count; ++t) {
       const auto chosen = hn::RebindMask(d, hn::Eq(position, hn::Set(di, taps.positions[t])));
-      float* dx = taps.first[t] + i;
+      float* dx = taps.first[t] + shift.elements + c;
       hn::StoreU(hn::Add(hn::LoadU(d, dx), hn::IfThenElseZero(chosen, gradient)), d, dx);
     }
   }
-  for (; i < windows; ++i)
+  for (; c < channels; ++c)
     for (int64_t t = 0; t < taps.count; ++t)
-      if (argmax[i] == taps.positions[t]) taps.first[t][i] += dy[i];
+      if (argmax[c] - shift.positions == taps.positions[t]) taps.first[t][shift.elements + c] += dy[c];
+}
+
+void add_at_argmax(const RowTaps<float*>& taps, int64_t windows, int64_t channels, const float* dy,
+                   const int32_t* argmax) {
+  for (int64_t i = 0; i < windows; ++i)
+    add_at_argmax_of_window(taps, {i * taps.step, int32_t(i) * taps.position_step}, channels,
+                            dy + i * channels, argmax + i * channels);
 }
 
 }  // namespace treadle::cpu::HWY_NAMESPACE
@@ -99,6 +145,7 @@ namespace treadle::cpu {
 namespace {
 
 HWY_EXPORT(max_of_taps);
+HWY_EXPORT(max_of_channels);
 HWY_EXPORT(add_at_argmax);
 
 }  // namespace
@@ -107,8 +154,14 @@ void max_of_taps(const RowTaps<const float*>& taps, int64_t windows, float* y, i
   HWY_DYNAMIC_DISPATCH(max_of_taps)(taps, windows, y, argmax);
 }
 
-void add_at_argmax(const RowTaps<float*>& taps, int64_t windows, const float* dy, const int32_t* argmax) {
-  HWY_DYNAMIC_DISPATCH(add_at_argmax)(taps, windows, dy, argmax);
+void max_of_taps(const RowTaps<const float*>& taps, int64_t windows, int64_t channels, float* y,
+                 int32_t* argmax) {
+  HWY_DYNAMIC_DISPATCH(max_of_channels)(taps, windows, channels, y, argmax);
+}
+
+void add_at_argmax(const RowTaps<float*>& taps, int64_t windows, int64_t channels, const float* dy,
+                   const int32_t* argmax) {
+  HWY_DYNAMIC_DISPATCH(add_at_argmax)(taps, windows, channels, dy, argmax);
 }
 
 }  // namespace treadle::cpu

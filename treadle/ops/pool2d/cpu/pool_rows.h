@@ -21,7 +21,13 @@ struct RowTaps {
 /// At least one tap.
 void max_of_taps(const RowTaps<const float*>& taps, int64_t windows, float* y, int32_t* argmax);
 
-/// Adds dy[i] to the tap of window i whose position is argmax[i], if there is one. Steps must be 1 and 0.
-void add_at_argmax(const RowTaps<float*>& taps, int64_t windows, const float* dy, const int32_t* argmax);
+/// The same for windows of so many channels, which lie side by side: channel c of tap t of window i is the
+/// element at first[t] + i·step + c. y and argmax are [window][channel].
+void max_of_taps(const RowTaps<const float*>& taps, int64_t windows, int64_t channels, float* y,
+                 int32_t* argmax);
+
+/// Adds dy [window][channel] to the tap of its window whose position is argmax's, if there is one.
+void add_at_argmax(const RowTaps<float*>& taps, int64_t windows, int64_t channels, const float* dy,
+                   const int32_t* argmax);
 
 }  // namespace treadle::cpu
