@@ -197,8 +197,7 @@ def merged_table(earlier, rows, cells, conditions):
     below the table of earlier ones stays, and that of these follows."""
     lines = earlier.split("\n")
     table = [line for line in lines if line.startswith("| ")][2:]
-    said = [line for line in lines if line and not line.startswith("| ")] if table else []
-    said = [line for line in (without_cells(line, cells) for line in said) if line]
+    said = [left for line in lines if not line.startswith("| ") and (left := without_cells(line, cells))] if table else []
     name_of = lambda line: line[2:].partition(" |")[0]
     merged, missing = [], {name: [row for row in rows if row_belongs(row.cell, name)] for name in cells}
     for line in table:

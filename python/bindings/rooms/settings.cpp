@@ -9,12 +9,11 @@ void bind_settings(nanobind::module_& m) {
   m.def(
       "use_deterministic_algorithms", [](bool mode) { settings().deterministic = mode; },
       nanobind::arg("mode") = true,
-      "Only variants that give the same bits twice run from now on, chosen without measuring; so do "
-      "trainings "
-      "of equal seeds, in other processes, too, and those that are resumed. For all threads of the process.");
+      "Only variants that give the same bits twice run from now on, chosen without measuring: trainings of "
+      "equal seeds are equal, in other processes and where they are resumed, too. For all threads.");
   m.def(
       "are_deterministic_algorithms_enabled", [] { return settings().deterministic; },
-      "Whether use_deterministic_algorithms() has been called.");
+      "What use_deterministic_algorithms() has set, else False.");
 }
 
 }  // namespace treadle::python

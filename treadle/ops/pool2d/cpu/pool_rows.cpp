@@ -36,78 +36,62 @@ HWY_INLINE void take_larger(hn::Vec<Floats> value, int32_t at, hn::Vec<Floats>& 
   position = hn::IfThenElse(hn::RebindMask(di, take), hn::Set(di, at), position);
 }
 
-/// The same of single elements, which lie `offset` elements and `positions` behind those that are named.
-HWY_INLINE void max_of_elements(const RowTaps<const float*>& taps, int64_t offset, int32_t positions,
-                                float& y, int32_t& argmax) {
-  float best = taps.first[0][offset];
-  int32_t position = taps.positions[0];
-  for (int64_t t = 1; t < taps.count; ++t) {
-    const float value = taps.first[t][offset];
-    if (value <= best || best != best) continue;
-    best = value, position = taps.positions[t];
-  }
-  y = best, argmax = position + positions;
-}
+/// How far the taps lie behind those that are named.
+struct Shift {
+  int64_t elements;
+  int32_t positions;
+};
 
 /// Windows from 0 on, a vector at a time, while no element behind the last tap is read; returns how many were
 /// done.
 template <int Step>
-int64_t max_of_taps_in_vectors(const RowTaps<const float*>& taps, int64_t windows, float* HWY_RESTRICT y,
-                               int32_t* HWY_RESTRICT argmax) {
+int64_t max_of_taps_in_vectors(const RowTaps<const float*>& taps, const Shift& shift, int64_t windows,
+                               float* HWY_RESTRICT y, int32_t* HWY_RESTRICT argmax) {
   const Floats d;
   const Integers di;
   const int64_t lanes = int64_t(hn::Lanes(d));
   const auto offsets = hn::Mul(hn::Iota(di, 0), hn::Set(di, taps.position_step));
   int64_t i = 0;
   for (; i + lanes + (Step - 1) <= windows; i += lanes) {
-    const auto step = hn::Add(offsets, hn::Set(di, int32_t(i) * taps.position_step));
-    auto best = load<Step>(taps.first[0] + i * Step);
+    const auto step = hn::Add(offsets, hn::Set(di, shift.positions + int32_t(i) * taps.position_step));
+    auto best = load<Step>(taps.first[0] + shift.elements + i * Step);
     auto position = hn::Set(di, taps.positions[0]);
     for (int64_t t = 1; t < taps.count; ++t)
-      take_larger(load<Step>(taps.first[t] + i * Step), taps.positions[t], best, position);
+      take_larger(load<Step>(taps.first[t] + shift.elements + i * Step), taps.positions[t], best, position);
     hn::StoreU(best, d, y + i);
     hn::StoreU(hn::Add(position, step), di, argmax + i);
   }
   return i;
 }
 
-void max_of_taps(const RowTaps<const float*>& taps, int64_t windows, float* HWY_RESTRICT y,
-                 int32_t* HWY_RESTRICT argmax) {
-  int64_t i = taps.step == 1   ? max_of_taps_in_vectors<1>(taps, windows, y, argmax)
-              : taps.step == 2 ? max_of_taps_in_vectors<2>(taps, windows, y, argmax)
+HWY_INLINE void max_of_shifted_taps(const RowTaps<const float*>& taps, const Shift& shift, int64_t windows,
+                                    float* HWY_RESTRICT y, int32_t* HWY_RESTRICT argmax) {
+  int64_t i = taps.step == 1   ? max_of_taps_in_vectors<1>(taps, shift, windows, y, argmax)
+              : taps.step == 2 ? max_of_taps_in_vectors<2>(taps, shift, windows, y, argmax)
                                : 0;
-  for (; i < windows; ++i)
-    max_of_elements(taps, i * taps.step, int32_t(i) * taps.position_step, y[i], argmax[i]);
+  for (; i < windows; ++i) {
+    const int64_t offset = shift.elements + i * taps.step;
+    float best = taps.first[0][offset];
+    int32_t position = taps.positions[0];
+    for (int64_t t = 1; t < taps.count; ++t) {
+      const float value = taps.first[t][offset];
+      if (value <= best || best != best) continue;
+      best = value, position = taps.positions[t];
+    }
+    y[i] = best, argmax[i] = position + shift.positions + int32_t(i) * taps.position_step;
+  }
 }
 
-/// One window, whose taps lie `shift` elements and positions behind those that are named.
-struct Shift {
-  int64_t elements;
-  int32_t positions;
-};
-
-void max_of_window(const RowTaps<const float*>& taps, const Shift& shift, int64_t channels,
-                   float* HWY_RESTRICT y, int32_t* HWY_RESTRICT argmax) {
-  const Floats d;
-  const Integers di;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  int64_t c = 0;
-  for (; c + lanes <= channels; c += lanes) {
-    auto best = hn::LoadU(d, taps.first[0] + shift.elements + c);
-    auto position = hn::Set(di, taps.positions[0]);
-    for (int64_t t = 1; t < taps.count; ++t)
-      take_larger(hn::LoadU(d, taps.first[t] + shift.elements + c), taps.positions[t], best, position);
-    hn::StoreU(best, d, y + c);
-    hn::StoreU(hn::Add(position, hn::Set(di, shift.positions)), di, argmax + c);
-  }
-  for (; c < channels; ++c) max_of_elements(taps, shift.elements + c, shift.positions, y[c], argmax[c]);
+void max_of_taps(const RowTaps<const float*>& taps, int64_t windows, float* y, int32_t* argmax) {
+  max_of_shifted_taps(taps, {0, 0}, windows, y, argmax);
 }
 
 void max_of_channels(const RowTaps<const float*>& taps, int64_t windows, int64_t channels, float* y,
                      int32_t* argmax) {
+  const RowTaps<const float*> of_a_window{taps.count, taps.first, taps.positions, 1, 0};
   for (int64_t i = 0; i < windows; ++i)
-    max_of_window(taps, {i * taps.step, int32_t(i) * taps.position_step}, channels, y + i * channels,
-                  argmax + i * channels);
+    max_of_shifted_taps(of_a_window, {i * taps.step, int32_t(i) * taps.position_step}, channels,
+                        y + i * channels, argmax + i * channels);
 }
 
 void add_at_argmax_of_window(const RowTaps<float*>& taps, const Shift& shift, int64_t channels,
@@ -118,16 +102,17 @@ void add_at_argmax_of_window(const RowTaps<float*>& taps, const Shift& shift, in
   int64_t c = 0;
   for (; c + lanes <= channels; c += lanes) {
     const auto gradient = hn::LoadU(d, dy + c);
-    const auto position = hn::Sub(hn::LoadU(di, argmax + c), hn::Set(di, shift.positions));
+    const auto position = hn::LoadU(di, argmax + c);
     for (int64_t t = 0; t < taps.count; ++t) {
-      const auto chosen = hn::RebindMask(d, hn::Eq(position, hn::Set(di, taps.positions[t])));
+      const auto chosen =
+          hn::RebindMask(d, hn::Eq(position, hn::Set(di, taps.positions[t] + shift.positions)));
       float* dx = taps.first[t] + shift.elements + c;
       hn::StoreU(hn::Add(hn::LoadU(d, dx), hn::IfThenElseZero(chosen, gradient)), d, dx);
     }
   }
   for (; c < channels; ++c)
     for (int64_t t = 0; t < taps.count; ++t)
-      if (argmax[c] - shift.positions == taps.positions[t]) taps.first[t][shift.elements + c] += dy[c];
+      if (argmax[c] == taps.positions[t] + shift.positions) taps.first[t][shift.elements + c] += dy[c];
 }
 
 void add_at_argmax(const RowTaps<float*>& taps, int64_t windows, int64_t channels, const float* dy,
