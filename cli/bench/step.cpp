@@ -59,7 +59,7 @@ struct StepMeasurement {
         peak_bytes(peak_memory_bytes()),  // before the density adds its own
         step_peak_bytes(work.peak_bytes()),
         resumes(work.resumes()) {
-    if (!bench.eager) arena_bytes = work.program_bytes();
+    if (!bench.eager) arena_bytes = work.program_bytes(), threads = work.program_threads();
     if (bench.mode == "train") loss = work.loss(), density = work.density();
   }
 
@@ -70,6 +70,7 @@ struct StepMeasurement {
   int64_t peak_bytes, step_peak_bytes;
   bool resumes;                        ///< from the optimizer's state of a checkpoint
   std::optional<int64_t> arena_bytes;  ///< of compiled steps
+  int threads = num_threads();         ///< that steps were spread over at the end
   std::optional<double> loss;          ///< of training
   std::vector<double> density;
 };
@@ -86,6 +87,7 @@ Json json_of(const StepBench& bench, Device device, const StepMeasurement& m) {
                  {"optimizer_state_from_checkpoint", m.resumes},
                  {"device", to_string(device)},
                  {"threads", num_threads()},
+                 {"threads_used", m.threads},
                  {"bound", bench.bind},
                  {"eager", bench.eager},
                  {"steps", m.steps},
@@ -116,6 +118,8 @@ void print(const StepBench& bench, Device device, const StepMeasurement& m) {
                with_commas(int64_t(m.rates.front())), m.unit, with_commas(int64_t(m.rates.back())));
   if (m.arena_bytes)
     fmt::print("arena, scratch and results of the program: {}\n", byte_size(double(*m.arena_bytes)));
+  if (m.threads < num_threads())
+    fmt::print("on {} of {} threads, which was measured to be faster\n", m.threads, num_threads());
   if (!m.loss) return;
   fmt::print("loss {:.4f} in the last step", *m.loss);
   for (double share : m.density) fmt::print(", {} of a pooled gradient not zero", percent(share));

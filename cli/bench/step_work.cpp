@@ -99,6 +99,11 @@ int64_t StepWork::program_bytes() const {
   return programs.empty() ? 0 : int64_t(programs.back().memory_bytes);
 }
 
+int StepWork::program_threads() const {
+  const auto programs = step_.programs();
+  return programs.empty() ? num_threads() : programs.back().threads;
+}
+
 std::vector<double> StepWork::density() {
   if (!learning_task_of(choice_.model).of_images) return {};
   const std::vector<Tensor> batch = examples_->batch(sampler_->next(), device_);

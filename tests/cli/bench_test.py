@@ -118,9 +118,11 @@ class Bench(unittest.TestCase):
         self.assertEqual(sorted(products[0]), sorted(products[1]))
         self.assertLess(len(steps[0]), len(steps[1]))
 
-    def test_a_compiled_step_reports_its_memory(self):
+    def test_a_compiled_step_reports_its_memory_and_threads(self):
         words = ["step", "--model", "lenet5", "--data", self.data, "--steps", 2]
-        self.assertGreater(bench(*words)["arena_bytes"], 0)
+        compiled = bench(*words)
+        self.assertGreater(compiled["arena_bytes"], 0)
+        self.assertTrue(1 <= compiled["threads_used"] <= compiled["threads"], compiled)
         eager = bench(*words, "--eager")
         self.assertNotIn("arena_bytes", eager)
         self.assertEqual(eager["eager"], True)

@@ -66,6 +66,36 @@ TEST_F(ParallelFor, RefusesThreadNumbersOutOfRange) {
   EXPECT_EQ(num_threads(), before_);
 }
 
+/// Fewer threads are fewer ranges, not other parts: what is cut by num_threads() is visited as before.
+TEST_F(ParallelFor, RunsOnAsManyThreadsAsAScopeAllows) {
+  if (usable_cores().size() < 2) GTEST_SKIP() << "on one core parts run one after another";
+  set_num_threads(8);
+  auto ranges = [] {
+    std::atomic<int> count{0};
+    parallel_for(100, 1, [&](int64_t, int64_t) { ++count; });
+    return count.load();
+  };
+  const int64_t before = detail::regions();
+  EXPECT_EQ(ranges(), 8);
+  EXPECT_EQ(detail::regions(), before + 1);
+  {
+    const detail::RegionThreads three(3);
+    EXPECT_EQ(ranges(), 3);
+    EXPECT_EQ(num_threads(), 8);
+    std::atomic<int> parts{0};
+    parallel_for_parts(Cut(100, num_threads()), [&](int64_t, Range) { ++parts; });
+    EXPECT_EQ(parts, 8);
+    {
+      const detail::RegionThreads one(1), five(5);
+      EXPECT_EQ(ranges(), 1);
+    }
+    EXPECT_EQ(ranges(), 3);
+    std::thread([&] { EXPECT_EQ(ranges(), 8) << "the scope is another thread's"; }).join();
+    EXPECT_EQ(detail::regions(), before + 4) << "one range is no region, another thread has its own";
+  }
+  EXPECT_EQ(ranges(), 8);
+}
+
 /// A part ends only when all others have ended: if each waited for a thread of its own, they never would.
 TEST_F(ParallelFor, PartsOfALateThreadAreDoneByOthers) {
   if (usable_cores().size() < 2) GTEST_SKIP() << "on one core parts run one after another";

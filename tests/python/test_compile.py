@@ -30,6 +30,7 @@ def test_replays_run_no_python():
         f(x, y)
     assert len(runs) == before
     assert len(f.programs()) == 1 and f.programs()[0].calls == 14
+    assert 1 <= f.programs()[0].threads <= td.num_threads()
 
 
 def test_training_steps_update_in_place():

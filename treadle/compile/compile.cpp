@@ -115,7 +115,8 @@ class CompiledFunction::State {
     std::vector<ProgramReport> reports;
     for (auto& entry : entries_) {
       std::lock_guard pool(entry->pool);
-      reports.push_back({entry->signature.to_string(), entry->program, entry->memory_bytes, entry->calls});
+      reports.push_back(
+          {entry->signature.to_string(), entry->program, entry->memory_bytes, entry->calls, entry->threads});
     }
     return reports;
   }
@@ -314,6 +315,7 @@ class CompiledFunction::State {
   void give_back(Entry& entry, std::unique_ptr<ProgramInstance> instance) {
     std::lock_guard lock(entry.pool);
     entry.memory_bytes = instance->memory_bytes();
+    entry.threads = instance->threads();
     entry.idle.push_back(std::move(instance));
   }
 

@@ -49,6 +49,7 @@ struct ProgramReport {
   std::shared_ptr<const Program> program;
   size_t memory_bytes = 0;  ///< arena, scratch and outputs of one instance
   int64_t calls = 0;
+  int threads = 1;  ///< that the latest call was spread over: all, or as few as were measured to be faster
 };
 
 /// Seconds of each step of a program, best of several replays; 0 where replays leave it out, as what it makes

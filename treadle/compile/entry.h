@@ -82,6 +82,7 @@ class Entry {
   std::mutex pool;  ///< guards what follows
   std::vector<std::unique_ptr<ProgramInstance>> idle;
   size_t memory_bytes = 0;
+  int threads = 1;
 
  private:
   /// What is not as it was recorded: "{} was frozen", with what stands for {}.

@@ -4,6 +4,7 @@
 
 #include "treadle/compile/tuning.h"
 #include "treadle/graph/compute_scope.h"
+#include "treadle/graph/run_hook.h"
 
 namespace treadle {
 
@@ -22,6 +23,14 @@ void ProgramInstance::bind(std::span<const Tensor> arguments) {
   memory_.bind_outputs([&](int number) { return results_.storage(number)->data(); });
 }
 
+/// A hook's time is none of the program's.
+void ProgramInstance::run_steps() {
+  if (program_->device.kind != DeviceKind::cpu) return replay_.run();
+  if (!run_hook()) return threads_.run([this] { replay_.run(); });
+  const detail::RegionThreads scope(threads_.threads());
+  replay_.run();
+}
+
 void ProgramInstance::run(std::span<const Tensor> arguments, std::span<Tensor> results) {
   ComputeScope scope(program_->device.kind);
   if (memory_.scratch().grew()) {
@@ -35,7 +44,7 @@ void ProgramInstance::run(std::span<const Tensor> arguments, std::span<Tensor> r
     bind(arguments);
   }
   host_work_.run();
-  replay_.run();
+  run_steps();
   if (fixed_) fixed_->copy_results(results_);
   results_.give(arguments, results);
 }

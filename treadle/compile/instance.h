@@ -10,6 +10,7 @@
 #include "treadle/compile/replay.h"
 #include "treadle/compile/replay_host_work.h"
 #include "treadle/compile/replay_results.h"
+#include "treadle/compile/replay_threads.h"
 
 namespace treadle {
 
@@ -40,10 +41,13 @@ class ProgramInstance {
   const Program& program() const { return *program_; }
   /// The captured graph; null before the second replay, and where replays are a loop.
   const CapturedGraph* graph() const { return replay_.graph(); }
+  /// How many threads share a replay's regions, as measured.
+  int threads() const { return threads_.threads(); }
   const Storage& arena() const { return memory_.arena(); }
 
  private:
   void bind(std::span<const Tensor> arguments);
+  void run_steps();
 
   std::shared_ptr<Program> program_;
   ReplayHostWork host_work_;
@@ -51,6 +55,7 @@ class ProgramInstance {
   ReplayResults results_;
   std::unique_ptr<FixedOperands> fixed_;  ///< for graphs
   Replay replay_;
+  ReplayThreads threads_;
 };
 
 }  // namespace treadle

@@ -260,6 +260,8 @@ std::unique_ptr<Pool>& pool() {
 }
 std::atomic<int> thread_count{0};
 thread_local bool inside_parallel_for = false;
+thread_local int most_threads = kMostThreads;
+thread_local int64_t regions_so_far = 0;
 
 struct Inside {
   bool before = std::exchange(inside_parallel_for, true);
@@ -317,14 +319,22 @@ namespace detail {
 
 std::atomic<bool> finest_cuts{false};
 
+RegionThreads::RegionThreads(int threads) : before_(most_threads) {
+  most_threads = std::min(most_threads, threads);
+}
+RegionThreads::~RegionThreads() { most_threads = before_; }
+int64_t regions() { return regions_so_far; }
+
 void run_parallel(int64_t count, int64_t grain, RangeFunction function, void* context) {
   if (count <= 0) return;
   if (finest_cuts.load(std::memory_order_relaxed)) grain = 1;
-  int64_t wanted = std::min<int64_t>(num_threads(), count / std::max<int64_t>(grain, 1));
+  int64_t wanted =
+      std::min<int64_t>(std::min(num_threads(), most_threads), count / std::max<int64_t>(grain, 1));
   // A second caller, or a nested call, runs inline: the pool serves one region at a time.
   if (wanted <= 1 || inside_parallel_for || pool_size() <= 1 || !pool_mutex.try_lock())
     return function(context, 0, count);
   std::lock_guard lock(pool_mutex, std::adopt_lock);
+  ++regions_so_far;
   struct Wrapped {
     RangeFunction function;
     void* context;

@@ -36,6 +36,22 @@ namespace detail {
 using RangeFunction = void (*)(void* context, int64_t begin, int64_t end);
 TREADLE_API void run_parallel(int64_t count, int64_t grain, RangeFunction function, void* context);
 
+/// While one lives, regions of this thread run on at most so many threads, this one included: one part of the
+/// range for each. What variants cut by num_threads() stays as it is. Of several the fewest count.
+class TREADLE_API RegionThreads {
+ public:
+  explicit RegionThreads(int threads);
+  ~RegionThreads();
+  RegionThreads(const RegionThreads&) = delete;
+  RegionThreads& operator=(const RegionThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+/// How many regions of this thread more than one thread has run, so far.
+TREADLE_API int64_t regions();
+
 /// For tests: all work is worth a thread, however little it is, so that small cases are cut as large ones.
 extern std::atomic<bool> finest_cuts;
 }  // namespace detail

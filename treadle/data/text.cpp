@@ -12,8 +12,6 @@
 namespace treadle {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 std::string read_text(const std::filesystem::path& file) {
   require<ValueError>(!is_folder(file), "{} is a folder; a text is one file in UTF-8", file.string());
   require<DatasetAbsent>(is_file(file), "there is no file {} to read a text from; check the path",

@@ -6,11 +6,10 @@
 
 #include "treadle/core/error.h"
 #include "treadle/formats/safetensors_header.h"
+#include "treadle/formats/utf8.h"
 
 namespace treadle {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string_view without_blanks(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");

@@ -140,6 +140,9 @@ void bind_compile(nb::module_& m) {
       .def_ro("signature", &ProgramReport::signature,
               "Dtypes and shapes of the arguments: \"f32 [32, 1, 28, 28], i64 [32]\".")
       .def_ro("memory_bytes", &ProgramReport::memory_bytes, "Arena, scratch and outputs of one instance.")
+      .def_ro(
+          "threads", &ProgramReport::threads,
+          "The threads that the latest call was spread over: all, or as few as were measured to be faster.")
       .def_ro("calls", &ProgramReport::calls, "How often it ran.")
       .def(
           "__str__",
