@@ -48,12 +48,19 @@ void multiply_few_rows(const Call& call, const cpu::ListedProduct& product) {
     p.y = sums + index * partial, p.y_row = p.out;
     cpu::multiply_listed(p, scratch + index * size);
   });
-  for (int64_t n = 0; n < product.N; ++n)
-    for (int64_t o = 0; o < product.out; ++o) {
-      float total = product.bias ? product.bias[o] : 0;
-      for (int64_t part = 0; part < parts; ++part) total += sums[part * partial + n * product.out + o];
-      product.y[n * product.y_row + o] = product.relu && total <= 0 ? 0 : total;
+  for (int64_t n = 0; n < product.N; ++n) {
+    float* y = product.y + n * product.y_row;
+    if (product.bias)
+      std::copy_n(product.bias, product.out, y);
+    else
+      std::fill_n(y, product.out, 0.0f);
+    for (int64_t part = 0; part < parts; ++part) {
+      const float* sum = sums + part * partial + n * product.out;
+      for (int64_t o = 0; o < product.out; ++o) y[o] += sum[o];
     }
+    if (product.relu)
+      for (int64_t o = 0; o < product.out; ++o) y[o] = y[o] <= 0 ? 0 : y[o];
+  }
 }
 
 /// Each thread reads its own columns of w; where they are too few, some rows of x besides.

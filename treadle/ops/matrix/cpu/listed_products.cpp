@@ -283,15 +283,16 @@ HWY_INLINE void make_sums(D d, const List& list, const float* rows, const Listed
   for (int v = 0; v < Vectors; ++v) hn::StoreU(sums[v], d, w + v * lanes);
 }
 
-/// row = x·dy, or the update by it.
+/// row = x·dy, or the update by it, without weight decay.
 template <class D>
 HWY_INLINE void finish_row(D d, float x, const float* HWY_RESTRICT dy, int64_t begin, int64_t end,
                            const ListedTarget& target, float* HWY_RESTRICT row) {
-  const auto factor = hn::Set(d, x);
-  const Update<D> update(d, target);
+  const auto factor = hn::Set(d, x), rate = hn::Set(d, target.rate);
   if (target.update)
-    for (int64_t j = begin; j < end; j += int64_t(hn::MaxLanes(d)))
-      hn::StoreU(update(hn::LoadU(d, row + j), hn::Mul(factor, hn::LoadU(d, dy + j))), d, row + j);
+    for (int64_t j = begin; j < end; j += int64_t(hn::MaxLanes(d))) {
+      const auto step = hn::Mul(rate, hn::Mul(factor, hn::LoadU(d, dy + j)));
+      hn::StoreU(hn::Sub(hn::LoadU(d, row + j), step), d, row + j);
+    }
   else
     for (int64_t j = begin; j < end; j += int64_t(hn::MaxLanes(d)))
       hn::StoreU(hn::Mul(factor, hn::LoadU(d, dy + j)), d, row + j);
