@@ -60,7 +60,8 @@ void print_steps(const treadle::StepTimes& times) {
                      {"seconds", times.seconds[i]},
                      {"measured", step.measured}});
   }
-  print_json(Json{{"cache", VariantCache::path().string()}, {"steps", steps}});
+  print_json(
+      Json{{"cache", VariantCache::path().string()}, {"pieces", times.program->pieces}, {"steps", steps}});
 }
 
 void print_table(const treadle::StepTimes& times) {
@@ -73,7 +74,9 @@ void print_table(const treadle::StepTimes& times) {
                     times.seconds[i] == 0 ? "once" : fmt::format("{:.1f}", 1e6 * times.seconds[i]),
                     measured_text(step)});
   }
-  fmt::print("{}\nsum of the steps, each at its best: {:.1f} µs\n", table(rows, {3}), 1e6 * total);
+  const int pieces = times.program->pieces;
+  fmt::print("{}\nsum of the steps, each at its best: {:.1f} µs{}\n", table(rows, {3}), 1e6 * total * pieces,
+             pieces > 1 ? fmt::format(", for all {} pieces that the batch is cut into", pieces) : "");
   fmt::print("measurements are kept in {}; `--clear` forgets them, `--variant OP=NAME` overrules them\n",
              VariantCache::path().string());
 }

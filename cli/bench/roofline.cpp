@@ -62,12 +62,23 @@ struct StepTimes {
   double seconds;  ///< of the whole step, median
 };
 
+/// Of steps that ran once for each of several pieces of a batch the sums.
+std::vector<StepCost> of_all_pieces(const std::vector<StepCost>& costs, size_t pieces) {
+  const size_t steps = costs.size() / pieces;
+  std::vector<StepCost> sums(costs.begin(), costs.begin() + int64_t(steps));
+  for (size_t i = steps; i < steps * pieces; ++i) {
+    StepCost& sum = sums[i % steps];
+    sum.flops += costs[i].flops, sum.bytes += costs[i].bytes, sum.seconds += costs[i].seconds;
+  }
+  return sums;
+}
+
 StepTimes time_steps(const RooflineBench& bench, Device device) {
   StepWork work(bench, device);
   auto step = [&] { work(); };
   time_repeatedly(step, 0.3, 10);
   const double seconds = quantile(time_repeatedly(step, 0, bench.runs), 0.5);
-  return {costs_of(step, bench.runs), seconds};
+  return {of_all_pieces(costs_of(step, bench.runs), size_t(work.program_pieces())), seconds};
 }
 
 void print(const RooflineBench& bench, const Ceilings& ceilings, const StepTimes* times) {

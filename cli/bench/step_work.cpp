@@ -99,6 +99,11 @@ int64_t StepWork::program_bytes() const {
   return programs.empty() ? 0 : int64_t(programs.back().memory_bytes);
 }
 
+int StepWork::program_pieces() const {
+  const auto programs = step_.programs();
+  return programs.empty() ? 1 : programs.back().program->pieces;
+}
+
 int StepWork::program_threads() const {
   const auto programs = step_.programs();
   return programs.empty() ? num_threads() : programs.back().threads;

@@ -119,6 +119,9 @@ void check_compiled(const Trial& trial, Device device, Tally& tally);
 /// afterwards.
 void check_mistakes(const Trial& trial, Device device, Tally& tally);
 
+/// The rows that the op says its outputs' rows follow from (Op::rows), by its reference.
+void check_rows(const Trial& trial, Tally& tally);
+
 /// The calls that the op declares as refused, on `device`, eager and compiled.
 void check_refused_calls(const Op& op, Device device, Tally& tally);
 

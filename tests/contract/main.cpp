@@ -150,6 +150,7 @@ void check_case(const Op& op, const TestCase& test_case, const std::vector<Devic
   for (DType dtype : kAllDTypes) {
     if (!op.dtypes.contains(dtype)) continue;
     check_trial(trials.emplace_back(make_trial(op, test_case, dtype, layouts)), devices, tally);
+    if (!tally.forward_only()) check_rows(trials.back(), tally);
     if (!op.dtypes.contains(first)) first = dtype;
   }
   for (const DerivedCase& derived : derived_cases(op, test_case, first))

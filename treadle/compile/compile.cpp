@@ -96,16 +96,16 @@ class CompiledFunction::State {
       }
       std::vector<size_t> in_a_replay;
       for (size_t i = 0; i < steps.size(); ++i)
-        if (runs < steps.size() && steps[i].prepared)
+        if (runs < steps.size() * size_t(entry.program->pieces) && steps[i].prepared)
           times.seconds[i] = 0;
         else
           in_a_replay.push_back(i);
       size_t place = 0;
       ObserveRuns observer([&](const VariantRun&, double seconds) {
-        double& least = times.seconds[in_a_replay.at(place++)];
+        double& least = times.seconds[in_a_replay[place++ % in_a_replay.size()]];
         least = std::min(least, seconds);
       });
-      for (int i = 0; i < replays; ++i, place = 0) instance.run(arguments, results);
+      for (int i = 0; i < replays; ++i) instance.run(arguments, results);
     });
     return times;
   }

@@ -52,8 +52,8 @@ struct ProgramReport {
   int threads = 1;  ///< that the latest call was spread over: all, or as few as were measured to be faster
 };
 
-/// Seconds of each step of a program, best of several replays; 0 where replays leave it out, as what it makes
-/// is there.
+/// Seconds of each step of a program, on one piece of its batch where it goes through several, best of
+/// several replays; 0 where replays leave it out, as what it makes is there.
 struct StepTimes {
   std::shared_ptr<const Program> program;
   std::vector<double> seconds;

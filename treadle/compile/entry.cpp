@@ -64,7 +64,7 @@ bool CapturedTensor::has_moved() const {
 Entry::Entry(std::span<const Tensor> arguments, FunctionRecording recording, Pins pinned, bool fuse)
     : signature(CallSignature::of(arguments)), pins(std::move(pinned)), recorded(std::move(recording)) {
   Recorder& recorder = *recorded.recorder;
-  program = build_program(recorder, recorded.results, int(arguments.size()), fuse);
+  program = build_program(recorder, recorded.results, arguments, fuse);
   verify_program(*program);
   written_ = program->captured_writes().storages;
   updates = !written_.empty() || !program->gradients.empty() || !program->gradient_inputs.empty() ||

@@ -65,7 +65,9 @@ size_t bytes_moved(const Program& program, const ProgramStep& step) {
 }  // namespace
 
 std::string Program::to_string() const {
-  std::string text = fmt::format("{} steps from {} recorded ops\n", steps.size(), statistics.recorded_ops);
+  std::string text =
+      fmt::format("{} steps from {} recorded ops{}\n", steps.size(), statistics.recorded_ops,
+                  pieces > 1 ? fmt::format(", for each of {} pieces of the batch", pieces) : "");
   for (size_t i = 0; i < steps.size(); ++i) {
     const ProgramStep& step = steps[i];
     std::string results = list_text(*this, step.outputs);

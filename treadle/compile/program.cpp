@@ -7,6 +7,7 @@
 #include "treadle/compile/declared_fusions.h"
 #include "treadle/compile/early_updates.h"
 #include "treadle/compile/forward_fusions.h"
+#include "treadle/compile/pieces.h"
 #include "treadle/compile/plan.h"
 #include "treadle/graph/op.h"
 #include "treadle/graph/registry.h"
@@ -55,12 +56,14 @@ class Builder {
     }
   }
 
-  std::unique_ptr<Program> build(bool fuse) {
+  /// `rows` of a call, see cut_into_pieces().
+  std::unique_ptr<Program> build(bool fuse, int64_t rows) {
     if (fuse) {
       for (auto& what : apply_fusions(registry().step_fusions(), graph_)) program_->fusions.push_back(what);
       move_updates_early(graph_);
     }
     remove_dead_steps(graph_);
+    if (fuse) program_->pieces = cut_into_pieces(graph_, rows);
     plan(graph_, *program_);
     return std::move(program_);
   }
@@ -158,16 +161,16 @@ CapturedWrites Program::captured_writes() const {
   return writes;
 }
 
-std::unique_ptr<Program> build_program(Recorder& recorded, const std::vector<Tensor>& outputs, int arguments,
-                                       bool fuse) {
+std::unique_ptr<Program> build_program(Recorder& recorded, const std::vector<Tensor>& outputs,
+                                       std::span<const Tensor> arguments, bool fuse) {
   const FunctionValues values = values_of(recorded, outputs);
   FusedRecording fused;
   if (fuse) fused = fuse_forward(recorded, values);
   const FunctionValues& last = fused.recorder ? fused.values : values;
-  Builder builder(fused.recorder ? *fused.recorder : recorded, arguments, fused.applied);
+  Builder builder(fused.recorder ? *fused.recorder : recorded, int(arguments.size()), fused.applied);
   builder.add_results(last.results);
   builder.add_gradients(changed_gradients(recorded, last.gradients));
-  return builder.build(fuse);
+  return builder.build(fuse, rows_of_call(arguments));
 }
 
 }  // namespace treadle

@@ -61,6 +61,8 @@ class TREADLE_API Program {
   std::vector<ProgramBuffer> buffers;
   std::vector<GraphValue> values;
   std::vector<ProgramStep> steps;
+  /// How often a replay runs them, each time on the next rows of arguments and results.
+  int pieces = 1;
   std::vector<ProgramOutput> outputs;
   std::vector<ExportedGradient> gradients;
   int arguments = 0;
@@ -81,6 +83,11 @@ class TREADLE_API Program {
   }
   /// Arguments, and gradients that are read as they are before a replay.
   int inputs() const { return arguments + int(gradient_inputs.size()); }
+  /// Bytes of an argument's or a result's buffer from one piece to the next; of other buffers none.
+  size_t piece_bytes(const GraphBuffer& buffer) const {
+    const bool moves = buffer.kind == GraphBuffer::Kind::input || buffer.kind == GraphBuffer::Kind::output;
+    return pieces > 1 && moves ? buffer.bytes / size_t(pieces) : 0;
+  }
   /// The input of that number in a call.
   const Tensor& input(std::span<const Tensor> arguments, int number) const;
   CapturedWrites captured_writes() const;
@@ -88,10 +95,10 @@ class TREADLE_API Program {
   std::string to_string() const;
 };
 
-/// Builds a program from a recording of a function of `arguments` tensors that returned `outputs`, with fused
-/// steps if `fuse` is set. Throws RecordingError.
-std::unique_ptr<Program> build_program(Recorder& recorded, const std::vector<Tensor>& outputs, int arguments,
-                                       bool fuse = true);
+/// Builds a program from a recording of a function of `arguments` that returned `outputs`, with fused steps
+/// and in pieces of its batch if `fuse` is set. Throws RecordingError.
+std::unique_ptr<Program> build_program(Recorder& recorded, const std::vector<Tensor>& outputs,
+                                       std::span<const Tensor> arguments, bool fuse = true);
 
 /// Checks a program: operands fit the ops' rules, nothing is read before it is written, nothing lies over
 /// anything that is still needed, every address is inside its memory. Throws Error naming the step.

@@ -46,8 +46,10 @@ void ProgramMemory::add_view(int value, const ReplayHostWork& host_work) {
 void* ProgramMemory::add_patch(const ProgramBuffer& buffer, size_t byte_offset,
                                const ReplayHostWork& host_work) {
   const size_t view = views_.size();
-  if (const int input = program_.input_number(buffer); input >= 0) inputs_.add(input, view, byte_offset);
-  if (buffer.kind == Kind::output) outputs_.add(buffer.number, view, byte_offset);
+  if (const int input = program_.input_number(buffer); input >= 0)
+    inputs_.add(input, view, byte_offset, program_.piece_bytes(buffer));
+  if (buffer.kind == Kind::output)
+    outputs_.add(buffer.number, view, byte_offset, program_.piece_bytes(buffer));
   if (buffer.kind == Kind::result) in_arena_.add(0, view, buffer.offset + byte_offset);
   if (buffer.kind == Kind::numbers)
     return reinterpret_cast<char*>(host_work.numbers(buffer.number)) + byte_offset;

@@ -15,19 +15,26 @@ namespace treadle {
 /// begins, and the number of that memory.
 class Patches {
  public:
-  void add(int number, size_t view, size_t byte_offset) { patches_.push_back({number, view, byte_offset}); }
+  /// `piece` are the bytes from one piece of the batch to the next.
+  void add(int number, size_t view, size_t byte_offset, size_t piece = 0) {
+    patches_.push_back({number, view, byte_offset, piece});
+  }
   /// `address_of(number)` is where the memory lies now.
   template <class AddressOf>
   void apply(std::vector<TensorView>& views, AddressOf address_of) const {
     for (const Patch& patch : patches_)
       views[patch.view].data = static_cast<char*>(address_of(patch.number)) + patch.byte_offset;
   }
+  void go_to_next_piece(std::vector<TensorView>& views) const {
+    for (const Patch& patch : patches_)
+      views[patch.view].data = static_cast<char*>(views[patch.view].data) + patch.piece;
+  }
 
  private:
   struct Patch {
     int number;
     size_t view;
-    size_t byte_offset;
+    size_t byte_offset, piece;
   };
   std::vector<Patch> patches_;
 };
@@ -51,6 +58,11 @@ class ProgramMemory {
   template <class AddressOf>
   void bind_outputs(AddressOf address_of) {
     outputs_.apply(views_, address_of);
+  }
+  /// From the piece of the batch that arguments and results were bound to, or the one after it.
+  void go_to_next_piece() {
+    inputs_.go_to_next_piece(views_);
+    outputs_.go_to_next_piece(views_);
   }
   /// Captured tensors that steps write into, and something else in their place.
   const CapturedWrites& captured_writes() const { return captured_writes_; }

@@ -31,12 +31,21 @@ void Replay::raise_versions() {
   for (const auto& storage : memory_.captured_writes().storages) storage->bump_version();
 }
 
-/// Versions rise while nobody else reads.
+/// Pieces of a batch have the captured tensors as they were for the first of them. Versions rise while nobody
+/// else reads.
 void Replay::run_loop() {
   use_current_stream();
+  CapturedLock::Hold hold(lock_);
+  for (int piece = 0; piece < program_.pieces; ++piece) {
+    if (piece > 0) memory_.go_to_next_piece();
+    run_steps(hold);
+  }
+  raise_versions();
+}
+
+void Replay::run_steps(CapturedLock::Hold& hold) {
   const size_t first_write = memory_.captured_writes().first_step;
   RunHook* const hook = run_hook();
-  CapturedLock::Hold hold(lock_);
   PreparedResults& prepared = memory_.prepared();
   const bool current = prepared.are_current();
   if (!current) prepared.begin();
@@ -53,7 +62,6 @@ void Replay::run_loop() {
     if (step >= first_write) raise_versions();  // it may have written some elements
     throw;
   }
-  raise_versions();
 }
 
 /// Null where the work cannot be captured, which is said once; the loop does it then. Scratch that a step

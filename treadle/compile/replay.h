@@ -32,6 +32,7 @@ class Replay {
   void use_current_stream();
   void run_hooked(RunHook& hook, size_t step);
   void run_loop();
+  void run_steps(CapturedLock::Hold& hold);
   std::unique_ptr<CapturedGraph> capture();
   void launch_graph();
   void raise_versions();

@@ -13,6 +13,7 @@
 #include "treadle/graph/autocast.h"
 #include "treadle/graph/composition.h"
 #include "treadle/graph/options.h"
+#include "treadle/graph/rows.h"
 #include "treadle/graph/spec.h"
 #include "treadle/graph/test_case.h"
 #include "treadle/graph/variant.h"
@@ -71,6 +72,8 @@ struct Op {
   /// Plain loops in double, for tests.
   std::function<std::vector<ReferenceTensor>(ReferenceInputs inputs, const Attributes& attributes)>
       reference = {};
+  /// The operands whose rows make the rows of the outputs; without it, a call on a batch is not cut.
+  RowOperands rows = {};
   /// Gradients of the inputs, in terms of other ops; undefined where `needs` is false or the gradient is
   /// zero.
   std::function<std::vector<Tensor>(const GradientContext& context)> gradient = {};

@@ -59,6 +59,8 @@ class StepGraph {
   int reshaped(int value, const Shape& shape);
   /// The caller gets the value's buffer: a result becomes the next output.
   void hand_out(int value);
+  void set_spec(int value, const TensorSpec& spec) { values_[size_t(value)].spec = spec; }
+  void set_bytes(int buffer, size_t bytes) { buffers_[size_t(buffer)].bytes = bytes; }
   /// Its buffer is made to hold ones.
   void set_ones(int value) { buffers_[size_t(buffer_of(value))].holds_ones = true; }
   int outputs() const { return outputs_; }

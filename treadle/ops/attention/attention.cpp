@@ -55,6 +55,11 @@ ReferenceTensor broadcast_mask(ReferenceInputs inputs, const Shape& shape) {
   return result;
 }
 
+/// Those of each pair of matrices; of the mask where it has as many.
+std::vector<int> rows(Specs inputs, const Attributes& attributes) {
+  return inputs[0].shape.rank() > 2 ? rows_of_broadcast(inputs, attributes) : std::vector<int>{};
+}
+
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
   const auto& options = attributes.as<AttentionOptions>();
   const ReferenceTensor &q = inputs[0], &k = inputs[1], &v = inputs[2];
@@ -241,6 +246,7 @@ void register_attention(Registry& registry) {
                 .optional = {3},
                 .infer = infer,
                 .reference = reference,
+                .rows = rows,
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}, {Saved::input, 2}, {Saved::output, 1}},
                 .compose = compose,

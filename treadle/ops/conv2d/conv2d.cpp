@@ -391,6 +391,7 @@ void register_conv2d(Registry& registry) {
                 .optional = {2},
                 .infer = infer,
                 .reference = reference_forward,
+                .rows = rows_of_first,
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,

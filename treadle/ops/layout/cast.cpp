@@ -97,6 +97,7 @@ void register_cast(Registry& registry) {
                 .dtypes = kEveryDType,
                 .infer = infer,
                 .reference = reference,
+                .rows = rows_of_first,
                 .gradient = gradient,
                 .cases = cases,
                 .error = error_model,

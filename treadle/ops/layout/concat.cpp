@@ -21,6 +21,13 @@ bool fits(const Shape& a, Shape b, int axis) {
   return a == b;
 }
 
+std::vector<int> rows(Specs inputs, const Attributes& attributes) {
+  std::vector<int> all;
+  if (axis_of(inputs[0].shape, attributes) == 0) return all;
+  for (size_t i = 0; i < inputs.size(); ++i) all.push_back(int(i));
+  return all;
+}
+
 std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   require_same_dtype("concat", inputs);
   Shape shape = inputs[0].shape;
@@ -104,6 +111,7 @@ void register_concat(Registry& registry) {
                 .autocast = AutocastPolicy::equal,
                 .infer = infer,
                 .reference = reference,
+                .rows = rows,
                 .gradient = gradient,
                 .cases = cases,
                 .refused_calls = refused_calls,

@@ -118,6 +118,7 @@ void register_copy(Registry& registry) {
                 .dtypes = kEveryDType,
                 .infer = infer,
                 .reference = reference,
+                .rows = rows_of_first,
                 .gradient = gradient,
                 .cases = cases,
                 .operations = no_operations(),

@@ -103,6 +103,7 @@ void register_embedding(Registry& registry) {
                 .options = &schema_of<EmbeddingOptions>(),
                 .infer = infer,
                 .reference = reference,
+                .rows = [](Specs, const Attributes&) { return std::vector{1}; },
                 .gradient = gradient,
                 .saves = {{Saved::input, 1}},
                 .compose = compose,

@@ -29,6 +29,12 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   return {TensorSpec::of(shape, inputs[0].dtype)};
 }
 
+std::vector<int> rows(Specs inputs, const Attributes& attributes) {
+  const int rank = inputs[0].shape.rank();
+  const int axis = normalize_axis(attributes.as<IndexSelectOptions>().axis, rank, "index_select");
+  return {axis == 0 ? 1 : 0};
+}
+
 std::vector<TensorSpec> infer_gradient(Specs inputs, const Attributes& attributes) {
   const auto& options = attributes.as<IndexSelectGradientOptions>();
   Shape shape = inputs[0].shape;
@@ -162,6 +168,7 @@ void register_index_select(Registry& registry) {
                 .dtypes = kEveryDType,
                 .infer = infer,
                 .reference = reference,
+                .rows = rows,
                 .gradient = gradient,
                 .saves = {{Saved::input, 1}},
                 .cases = cases,

@@ -40,6 +40,12 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   return {image_spec(shape, is_channels_last(x.shape, x.strides), x.dtype)};
 }
 
+std::vector<int> rows(Specs, const Attributes& attributes) {
+  const auto& options = attributes.as<PadOptions>();
+  const bool keeps_rows = options.before.rank() > 0 && options.before[0] == 0 && options.after[0] == 0;
+  return keeps_rows ? std::vector{0} : std::vector<int>{};
+}
+
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
   const auto& options = attributes.as<PadOptions>();
   const ReferenceTensor& x = inputs[0];
@@ -91,6 +97,8 @@ std::vector<TestCase> cases() {
           one("vector", {7}, {{2}, {3}, -1}),
           one("rank 0", {}, {}),
           one("batch", {2, 3}, {{1, 0}, {1, 2}}),
+          one("rows before", {4, 3}, {{2, 1}, {0, 0}, 3}),
+          one("rows behind", {4, 3}, {{0, 0}, {2, 1}, 3}),
           one("nothing added", {3, 4}, {{0, 0}, {0, 0}, 7}),
           infinite,
           one("nothing there", {0, 3}, {{2, 1}, {0, 0}, 3}),
@@ -144,6 +152,7 @@ void register_pad(Registry& registry) {
                 .options = &schema_of<PadOptions>(),
                 .infer = infer,
                 .reference = reference,
+                .rows = rows,
                 .gradient = gradient,
                 .compose = compose,
                 .cases = cases,

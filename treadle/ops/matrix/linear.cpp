@@ -130,6 +130,7 @@ void register_linear(Registry& registry) {
                 .optional = {2},
                 .infer = infer,
                 .reference = reference,
+                .rows = rows_of_first,
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,

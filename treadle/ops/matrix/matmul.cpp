@@ -31,6 +31,12 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes&) {
   return {TensorSpec::of(c, inputs[0].dtype)};
 }
 
+/// Of two matrices the rows of a, of batches those that are not broadcast.
+std::vector<int> rows(Specs inputs, const Attributes& attributes) {
+  if (inputs[0].shape.rank() == 2 && inputs[1].shape.rank() == 2) return {0};
+  return rows_of_broadcast(inputs, attributes);
+}
+
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&) {
   const Shape &a = inputs[0].shape, &b = inputs[1].shape, batch = batch_shape(a, b);
   const int64_t M = a[-2], K = a[-1], N = b[-1];
@@ -146,6 +152,7 @@ void register_matmul(Registry& registry) {
                 .autocast = AutocastPolicy::low,
                 .infer = infer,
                 .reference = reference,
+                .rows = rows,
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .cases = cases,

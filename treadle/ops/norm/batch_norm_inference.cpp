@@ -29,6 +29,11 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   return {pointwise_output(kName, inputs.first(1), inputs[kX].dtype)};
 }
 
+std::vector<int> rows(Specs inputs, const Attributes&) {
+  return inputs.size() > kResidual && inputs[kResidual].defined ? std::vector<int>{kX, kResidual}
+                                                                : std::vector<int>{kX};
+}
+
 std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes& attributes) {
   return {normalized(inputs, inputs[kMean], inputs[kVariance], kW, attributes.as<BatchNormOptions>())};
 }
@@ -114,6 +119,7 @@ void register_batch_norm_inference(Registry& registry) {
                 .optional = {kW, kB, kResidual},
                 .infer = infer,
                 .reference = reference,
+                .rows = rows,
                 .gradient = gradient,
                 .saves = {{Saved::input, kX},
                           {Saved::input, kMean},

@@ -187,6 +187,7 @@ void register_group_norm(Registry& registry) {
                 .optional = {1, 2},
                 .infer = infer,
                 .reference = reference,
+                .rows = rows_of_first,
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .compose = compose,

@@ -127,6 +127,7 @@ void register_layer_norm(Registry& registry) {
                 .optional = {2},
                 .infer = infer,
                 .reference = reference,
+                .rows = [](Specs inputs, const Attributes&) { return rows_of_first_but_along(-1, inputs); },
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .compose = compose,

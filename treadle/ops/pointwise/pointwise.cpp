@@ -265,6 +265,7 @@ void register_pointwise(Registry& registry) {
                 .dtype_operand = 1,
                 .infer = where_infer,
                 .reference = where_reference,
+                .rows = rows_of_broadcast,
                 .gradient = where_gradient,
                 .saves = {{Saved::input, 0}},
                 .cases = where_cases,

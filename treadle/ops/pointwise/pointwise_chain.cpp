@@ -251,6 +251,7 @@ void register_pointwise_chain(Registry& registry) {
                 .options = &chain_schema(),
                 .infer = infer,
                 .reference = reference,
+                .rows = rows_of_broadcast,
                 .cases = cases,
                 .error = error,
                 .operations = operations,

@@ -110,6 +110,7 @@ void declare_unary(Registry& registry) {
                 .dtypes = F::kIntegers ? kNumeric : kFloating,
                 .infer = infer<F>,
                 .reference = reference<F>,
+                .rows = rows_of_broadcast,
                 .gradient = unary_gradient<F>,
                 .saves = {{F::kSavesOutput ? Saved::output : Saved::input, 0}},
                 .cases = cases<F>,
@@ -145,6 +146,7 @@ void declare_binary(Registry& registry, GradientRule gradient, std::vector<Saved
                 .dtypes = F::kIntegers ? kNumeric : kFloating,
                 .infer = infer<F>,
                 .reference = reference<F>,
+                .rows = rows_of_broadcast,
                 .gradient = gradient,
                 .saves = std::move(saves),
                 .cases = cases<F>,
@@ -161,6 +163,7 @@ void declare_comparison(Registry& registry) {
                 .dtypes = kEveryDType,
                 .infer = infer_comparison<F>,
                 .reference = reference<F>,
+                .rows = rows_of_broadcast,
                 .cases = comparison_cases<F>,
                 .operations = for_each_output(1)});
   add_to_chains(registry, F::kName);

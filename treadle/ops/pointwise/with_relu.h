@@ -63,6 +63,7 @@ inline void add(Registry& registry, const char* name, const char* summary, Base 
        .optional = {2},
        .infer = [base](Specs x, const Attributes& a) { return base().infer(x, a); },
        .reference = [base](ReferenceInputs x, const Attributes& a) { return reference(base(), x, a); },
+       .rows = [base](Specs x, const Attributes& a) { return base().rows(x, a); },
        .gradient = [base](const GradientContext& context) { return gradient(base(), context); },
        .saves = {{Saved::input, 0}, {Saved::input, 1}, {Saved::output, 0}},
        .compose = [base](const Composition& call) { compose(base(), call); },

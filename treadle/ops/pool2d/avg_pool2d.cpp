@@ -200,6 +200,7 @@ void register_avg_pool2d(Registry& registry) {
                 .options = &schema_of<AvgPool2dOptions>(),
                 .infer = infer,
                 .reference = reference_forward,
+                .rows = rows_of_first,
                 .gradient = gradient,
                 .cases = cases,
                 .refused_calls = refused_calls,

@@ -209,6 +209,7 @@ void register_max_pool2d(Registry& registry) {
                 .options = &schema_of<MaxPool2dOptions>(),
                 .infer = infer,
                 .reference = reference_forward,
+                .rows = rows_of_first,
                 .gradient = gradient,
                 .saves = {{Saved::output, 1}},
                 .not_differentiable = {1},

@@ -29,6 +29,12 @@ TensorSpec infer_reduced(const char* op, const TensorSpec& x, const Attributes& 
       reduced_shape(x.shape, checked_axes(op, options.axes, x.shape.rank()), options.keep_axes), dtype);
 }
 
+std::vector<int> rows(Specs inputs, const Attributes& attributes) {
+  const int rank = inputs[0].shape.rank();
+  const bool keeps_rows = rank > 0 && !ReducedAxes(attributes.as<ReduceOptions>().axes, rank).contains(0);
+  return keeps_rows ? std::vector{0} : std::vector<int>{};
+}
+
 std::vector<TensorSpec> infer_sum(Specs inputs, const Attributes& attributes) {
   DType dtype = is_floating(inputs[0].dtype) ? inputs[0].dtype : DType::i64;
   return {infer_reduced("sum", inputs[0], attributes, dtype)};
@@ -256,6 +262,7 @@ void add_extremum(Registry& registry, const char* name, const char* summary,
                 .dtypes = kNumeric,
                 .infer = infer_extremum<false>,
                 .reference = reference,
+                .rows = rows,
                 .gradient = extremum_gradient,
                 .saves = {{Saved::output, 1}},
                 .not_differentiable = {1},
@@ -277,6 +284,7 @@ void register_reduce(Registry& registry) {
                 .autocast = AutocastPolicy::full,
                 .infer = infer_sum,
                 .reference = sum_reference,
+                .rows = rows,
                 .gradient = sum_gradient,
                 .cases = sum_cases,
                 .refused_calls = refused_calls,
@@ -288,6 +296,7 @@ void register_reduce(Registry& registry) {
                 .autocast = AutocastPolicy::full,
                 .infer = infer_mean,
                 .reference = mean_reference,
+                .rows = rows,
                 .gradient = mean_gradient,
                 .cases = reduce_cases,
                 .refused_calls = refused_calls,
@@ -301,6 +310,7 @@ void register_reduce(Registry& registry) {
                 .dtypes = kNumeric,
                 .infer = infer_extremum<true>,
                 .reference = argmax_reference,
+                .rows = rows,
                 .cases = extremum_cases,
                 .refused_calls = extremum_refused_calls,
                 .operations = for_each_of_input(0, 1)});

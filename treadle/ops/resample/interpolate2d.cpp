@@ -216,6 +216,7 @@ void register_interpolate2d(Registry& registry) {
                 .options = &schema_of<InterpolateOptions>(),
                 .infer = infer,
                 .reference = reference,
+                .rows = rows_of_first,
                 .gradient = gradient,
                 .cases = cases,
                 .refused_calls = refused_calls,

@@ -184,6 +184,10 @@ void add_ops(Registry& registry, const char* summary, const char* gradient_summa
                 .autocast = AutocastPolicy::full,
                 .infer = infer<logarithm>,
                 .reference = reference<logarithm>,
+                .rows =
+                    [](Specs inputs, const Attributes& a) {
+                      return rows_of_first_but_along(a.as<SoftmaxOptions>().axis, inputs);
+                    },
                 .gradient = gradient<logarithm>,
                 .saves = {{Saved::output, 0}},
                 .cases = cases,
