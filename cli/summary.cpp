@@ -111,6 +111,7 @@ Json json_of(const ProgramReport& report) {
   return {{"signature", report.signature},
           {"recorded_ops", program.statistics.recorded_ops},
           {"fusions", program.fusions},
+          {"pieces", program.pieces},
           {"steps", steps},
           {"arena_bytes", program.statistics.arena_bytes},
           {"memory_bytes", report.memory_bytes}};

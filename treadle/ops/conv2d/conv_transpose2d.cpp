@@ -182,6 +182,7 @@ void register_conv_transpose2d(Registry& registry) {
        .optional = {2},
        .infer = infer,
        .reference = reference,
+       .rows = rows_of_first,
        .gradient = gradient,
        .saves = {{Saved::input, 0}, {Saved::input, 1}},
        .compose = compose,
