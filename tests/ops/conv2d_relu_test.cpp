@@ -42,7 +42,7 @@ TEST(Conv2dRelu, EqualsConvolutionThenReluAndKeepsNaN) {
     if (variant.name == std::string("widened")) continue;  // of half types, by the others for f32
     const std::string name = variant.name;
     const bool depthwise = name == "depthwise", few_windows = name == "streamed",
-               channels_last = depthwise || few_windows || name == "panels";
+               channels_last = depthwise || few_windows || name == "panels" || name == "direct";
     const int64_t images = few_windows ? 1 : 70, side = few_windows ? 5 : 20, with_nan = images / 14;
     Tensor x = wave({images, 8, side, side}, 0.7f);
     x.view().as<float>()[with_nan * 8 * side * side] = std::numeric_limits<float>::quiet_NaN();
