@@ -223,6 +223,7 @@ std::vector<Geometry> geometries() {
       {"expanded", {2, 3, 5, 5}, {4, 3, 3, 3}, {}, expanded},
       {"odd tiles", {3, 8, 7, 6}, {17, 8, 3, 3}, {.padding = {2, 1, 0, 1}}},
       {"large windows", {2, 3, 8, 7}, {5, 3, 5, 5}, {.padding = {2, 1, 2, 3}}, channels_last},
+      {"a row that no tile divides", {2, 3, 4, 13}, {33, 3, 3, 2}, {.padding = {1, 1, 0, 0}}, channels_last},
       {"one tile", {2, 9, 6, 6}, {8, 9, 3, 3}, {}, channels_last},
       {"taps that meet nothing", {4, 8, 1, 8}, {8, 8, 3, 3}, {.padding = {2, 1, 1, 1}}, channels_last},
       {"narrow tiles", {12, 8, 10, 6}, {8, 8, 3, 3}, {.padding = 1}, channels_last},
