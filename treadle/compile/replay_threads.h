@@ -9,10 +9,10 @@
 namespace treadle {
 
 /// To begin a region of parallel_for and to bring what one thread has written to another costs 0.2 µs where
-/// cores share a cache, and several µs where they lie on two dies. So it is measured: replays are timed with
-/// all threads and with fewer, in turns, first after some replays and then now and then, since threads wander
-/// and machines change. The parts that variants cut their work into stay those of num_threads(), and with
-/// them the results. Programs of long regions always have all threads.
+/// cores share a cache, and 0.8 to 1 µs was seen where they seem to lie on two dies. So it is measured:
+/// replays are timed with all threads and with fewer, in turns, first after some replays and then now and
+/// then, since threads wander and machines change. The parts that variants cut their work into stay those of
+/// num_threads(), and with them the results. Programs of long regions always have all threads.
 class ReplayThreads {
  public:
   /// Of no longer regions on average trials are made.
