@@ -78,7 +78,8 @@ StepTimes time_steps(const RooflineBench& bench, Device device) {
   auto step = [&] { work(); };
   time_repeatedly(step, 0.3, 10);
   const double seconds = quantile(time_repeatedly(step, 0, bench.runs), 0.5);
-  return {of_all_pieces(costs_of(step, bench.runs), size_t(work.program_pieces())), seconds};
+  const auto program = work.program();
+  return {of_all_pieces(costs_of(step, bench.runs), program ? size_t(program->program->pieces) : 1), seconds};
 }
 
 void print(const RooflineBench& bench, const Ceilings& ceilings, const StepTimes* times) {

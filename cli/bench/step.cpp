@@ -59,7 +59,8 @@ struct StepMeasurement {
         peak_bytes(peak_memory_bytes()),  // before the density adds its own
         step_peak_bytes(work.peak_bytes()),
         resumes(work.resumes()) {
-    if (!bench.eager) arena_bytes = work.program_bytes(), threads = work.program_threads();
+    if (const auto program = work.program())
+      arena_bytes = int64_t(program->memory_bytes), threads = program->threads;
     if (bench.mode == "train") loss = work.loss(), density = work.density();
   }
 

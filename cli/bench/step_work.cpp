@@ -1,6 +1,7 @@
 #include "cli/bench/step_work.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/bench/pooled_density.h"
 #include "cli/learning_tasks.h"
@@ -94,19 +95,9 @@ int64_t StepWork::peak_bytes() {
 
 treadle::StepTimes StepWork::program_times(int replays) { return step_.time_steps(next_batch(), replays); }
 
-int64_t StepWork::program_bytes() const {
-  const auto programs = step_.programs();
-  return programs.empty() ? 0 : int64_t(programs.back().memory_bytes);
-}
-
-int StepWork::program_pieces() const {
-  const auto programs = step_.programs();
-  return programs.empty() ? 1 : programs.back().program->pieces;
-}
-
-int StepWork::program_threads() const {
-  const auto programs = step_.programs();
-  return programs.empty() ? num_threads() : programs.back().threads;
+std::optional<treadle::ProgramReport> StepWork::program() const {
+  auto programs = step_.programs();
+  return programs.empty() ? std::nullopt : std::optional(std::move(programs.back()));
 }
 
 std::vector<double> StepWork::density() {

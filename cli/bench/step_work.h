@@ -66,12 +66,8 @@ class StepWork {
   int64_t peak_bytes();
   /// Best seconds of each step of the compiled program; settings().eager must be off.
   treadle::StepTimes program_times(int replays);
-  /// Arena, scratch and results of the compiled program used last; 0 before the first step and when eager.
-  int64_t program_bytes() const;
-  /// Into how many pieces the program cuts the batch; 1 when eager.
-  int program_pieces() const;
-  /// How many threads the program's last step was spread over.
-  int program_threads() const;
+  /// The compiled program used last; none before the first step and when eager.
+  std::optional<treadle::ProgramReport> program() const;
   /// See pooled_gradient_density(); on weights as they are now. Empty where examples are no images.
   std::vector<double> density();
 

@@ -12,8 +12,7 @@
 
 namespace treadle {
 
-/// The rows of a call: the extent of each argument's first axis, of two at least; 0 where they differ or
-/// there are none.
+/// The rows of a call: the extent of each argument's first axis; 0 where they differ or there are none.
 int64_t rows_of_call(std::span<const Tensor> arguments);
 
 /// Has the steps of a function of that many rows take those of one piece, where all of them say what a row of

@@ -11,12 +11,6 @@ constexpr size_t kSettling = 6, kTimed = 9;
 /// A number of threads is left only for one that is as much faster: less may be noise.
 constexpr double kWorthAChange = 0.97;
 
-double median(std::vector<double> times) {
-  const auto middle = times.begin() + int64_t(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
 /// All, half of them and so on, one.
 std::vector<int> numbers_of_threads(int all) {
   std::vector<int> numbers{all};

@@ -1,10 +1,10 @@
 /// ReplayThreads: over how many threads the replays of one program are spread.
 #pragma once
 
-#include <chrono>
 #include <vector>
 
 #include "treadle/core/parallel_for.h"
+#include "treadle/core/timing.h"
 
 namespace treadle {
 
@@ -47,9 +47,6 @@ class ReplayThreads {
     double seconds;
   };
 
-  static double steady_seconds() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
   void begin_anew();
   void rest(double replays);
   void begin_trial();

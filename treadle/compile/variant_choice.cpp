@@ -13,6 +13,7 @@
 #include "treadle/core/log.h"
 #include "treadle/core/parallel_for.h"
 #include "treadle/core/runtime.h"
+#include "treadle/core/timing.h"
 #include "treadle/core/version.h"
 #include "treadle/formats/file.h"
 #include "treadle/graph/select.h"
@@ -23,7 +24,7 @@ namespace {
 double now() {
   const MeasuringObserver* observer = measuring_observer();
   if (observer && observer->clock) return observer->clock();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return steady_seconds();
 }
 
 /// A preference from which on a variant stands for more than the general form, which has 0.

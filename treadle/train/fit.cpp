@@ -6,6 +6,7 @@
 
 #include "treadle/compile/compile.h"
 #include "treadle/core/error.h"
+#include "treadle/core/timing.h"
 #include "treadle/train/copied_state.h"
 
 namespace treadle {
@@ -13,13 +14,6 @@ namespace {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  auto middle = values.begin() + int64_t(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// In a checkpoint of a run with an average, before the names of the weights that are trained.

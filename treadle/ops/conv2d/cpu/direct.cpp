@@ -8,6 +8,8 @@
 #include "treadle/ops/conv2d/conv2d_options.h"
 #include "treadle/ops/conv2d/cpu/convolution_tasks.h"
 #include "treadle/ops/conv2d/cpu/direct_rows.h"
+#include "treadle/ops/conv2d/cpu/filter_columns.h"
+#include "treadle/ops/conv2d/cpu/padded_rows.h"
 
 namespace treadle {
 namespace {
@@ -17,18 +19,6 @@ constexpr int64_t kRowFloats = 4 * 1024;  ///< of an image that are copied at a 
 
 constexpr int64_t kMostStride = 16, kMostPadding = 64;  ///< rows with their padding stay near those of x
 
-/// w as [row of the window][column][channel][filter], filters padded with zeros.
-const float* filters_of(const Call& call, const Conv2dGeometry& g, int64_t padded) {
-  return call.kept<float>(g.taps() * padded, {1}, [&](float* filters) {
-    const float* w = call.input(1).as<float>();
-    std::fill_n(filters, g.taps() * padded, 0.0f);
-    for (int64_t tap = 0; tap < g.R * g.S; ++tap)
-      for (int64_t c = 0; c < g.C; ++c)
-        for (int64_t k = 0; k < g.K; ++k)
-          filters[(tap * g.C + c) * padded + k] = w[g.w.at(k, c, tap / g.S, tap % g.S)];
-  });
-}
-
 const float* padded_bias(const Call& call, int64_t K, int64_t padded) {
   float* const bias = call.workspace<float>(padded);
   std::fill_n(bias, padded, 0.0f);
@@ -36,48 +26,15 @@ const float* padded_bias(const Call& call, int64_t K, int64_t padded) {
   return bias;
 }
 
-/// Rows of an image with the padding that windows reach.
-class PaddedRows {
- public:
-  PaddedRows(const Conv2dGeometry& g, const float* x)
-      : g_(g), x_(x), length_(((g.Q - 1) * g.stride.width + g.S) * g.C) {}
-
-  /// Floats of a row.
-  int64_t length() const { return length_; }
-  /// Rows that so many rows of windows reach.
-  int64_t reached(int64_t rows) const { return (rows - 1) * g_.stride.height + g_.R; }
-
-  /// Those of windows [p, p + rows) of image n.
-  void copy(int64_t n, int64_t p, int64_t rows, float* to) const {
-    const int64_t left = std::min(g_.padding.width * g_.C, length_),
-                  columns = std::clamp<int64_t>(length_ / g_.C - g_.padding.width, 0, g_.W);
-    for (int64_t i = 0; i < reached(rows); ++i, to += length_) {
-      const int64_t h = g_.row(p, 0) + i;
-      const bool inside = h >= 0 && h < g_.H;
-      const int64_t copied = inside ? columns : 0, before = inside ? left : 0;
-      std::fill_n(to, before, 0.0f);
-      if (inside)
-        copy_pixels(x_ + g_.x.at(n, 0, h, 0), g_.x.strides[1], g_.x.strides[3], copied, g_.C, to + before);
-      std::fill_n(to + before + copied * g_.C, length_ - before - copied * g_.C, 0.0f);
-    }
-  }
-
- private:
-  const Conv2dGeometry& g_;
-  const float* x_;
-  int64_t length_;
-};
-
 template <bool Relu>
 void run_direct(const Call& call) {
   const TensorView &x = call.input(0), &y = call.output();
   const Conv2dGeometry g = make_conv2d_geometry(x, call.input(1), y, call.options<Conv2dOptions>());
   const int64_t padded = divide_up(g.K, cpu::kDirectFilters) * cpu::kDirectFilters;
-  const PaddedRows image(g, x.as<float>());
-  const int64_t at_once =
-      std::clamp<int64_t>((kRowFloats / image.length() - g.R) / g.stride.height + 1, 1, g.P);
+  const int64_t width = (g.Q - 1) * g.stride.width + g.S, length = width * g.C;
+  const int64_t at_once = std::clamp<int64_t>((kRowFloats / length - g.R) / g.stride.height + 1, 1, g.P);
   const Cut parts(g.N * g.P, parts_of(g.N * g.P * g.Q * g.taps() * padded));
-  const int64_t size = image.reached(at_once) * image.length();
+  const int64_t size = ((at_once - 1) * g.stride.height + g.R) * length;
   float* const scratch = call.workspace<float>(size * parts.parts());
   const cpu::DirectRow common{g.R,
                               g.S * g.C,
@@ -85,9 +42,9 @@ void run_direct(const Call& call) {
                               g.K,
                               padded,
                               nullptr,
-                              image.length(),
+                              length,
                               g.stride.width * g.C,
-                              filters_of(call, g, padded),
+                              filters_as_columns(call, g, padded),
                               padded_bias(call, g.K, padded),
                               y.as<float>(),
                               Relu};
@@ -95,10 +52,10 @@ void run_direct(const Call& call) {
     float* const rows = scratch + part * size;
     for (int64_t i = own.begin; i < own.end;) {
       const int64_t n = i / g.P, p = i % g.P, count = std::min({at_once, g.P - p, own.end - i});
-      image.copy(n, p, count, rows);
+      copy_padded_rows(g, x.as<float>(), n, {p, p + count}, width, length, rows);
       for (int64_t k = 0; k < count; ++k) {
         cpu::DirectRow row = common;
-        row.rows = rows + k * g.stride.height * image.length(), row.y += (i + k) * g.Q * g.K;
+        row.rows = rows + k * g.stride.height * length, row.y += (i + k) * g.Q * g.K;
         cpu::direct_row(row);
       }
       i += count;

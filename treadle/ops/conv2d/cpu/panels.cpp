@@ -7,6 +7,7 @@
 #include "treadle/ops/conv2d/conv2d_geometry.h"
 #include "treadle/ops/conv2d/conv2d_options.h"
 #include "treadle/ops/conv2d/cpu/convolution_tasks.h"
+#include "treadle/ops/conv2d/cpu/filter_columns.h"
 #include "treadle/ops/conv2d/cpu/windows.h"
 #include "treadle/ops/matrix/cpu/panel_parts.h"
 
@@ -15,23 +16,6 @@ namespace {
 
 constexpr int64_t kBlockFloats = 64 * 1024;  ///< of windows that wait in L2 for their product
 constexpr int64_t kFewestRows = 32;          ///< of a block: fewer would read the filters too often
-
-/// w as [tap][channel][filter].
-const float* filters_as_columns(const Call& call, const Conv2dGeometry& g) {
-  return call.kept<float>(g.K * g.taps(), {1}, [&](float* columns) {
-    const float* w = call.input(1).as<float>();
-    const bool dense = g.w.strides[3] == 1 && g.w.strides[2] == g.S && g.w.strides[1] == g.R * g.S;
-    parallel_for(g.C, Nanoseconds{double(g.K * g.R * g.S) / 4}, [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c)
-        if (dense)
-          cpu::transpose(g.K, g.R * g.S, w + c * g.R * g.S, g.w.strides[0], columns + c * g.K, g.C * g.K);
-        else
-          for (int64_t tap = 0; tap < g.R * g.S; ++tap)
-            for (int64_t k = 0; k < g.K; ++k)
-              columns[(tap * g.C + c) * g.K + k] = w[g.w.at(k, c, tap / g.S, tap % g.S)];
-    });
-  });
-}
 
 /// A block of windows at a time, each by one thread.
 void multiply_in_blocks(const Call& call, const Windows& windows, const cpu::PanelProduct& product,
@@ -60,7 +44,7 @@ void run_panels(const Call& call) {
   const Windows windows{g};
   const int64_t count = windows.count(), taps = g.taps(), parts = parts_of(count * taps * g.K);
   cpu::PanelProduct product{
-      count, g.K,           taps, x.as<float>(), g.x.strides[3], 1, filters_as_columns(call, g), g.K,
+      count, g.K,           taps, x.as<float>(), g.x.strides[3], 1, filters_as_columns(call, g, g.K), g.K,
       1,     y.as<float>(), g.K};
   product.bias = bias_in_a_row(call, g.K), product.relu = Relu;
   if (windows.lie_in_x()) return linear_parts::multiply_panels_in_parts(call, product);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "treadle/graph/variant.h"
+#include "treadle/ops/conv2d/cpu/padded_rows.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tasks.h"
 #include "treadle/ops/conv2d_max_pool2d/cpu/tiled_max_pool.h"
 
@@ -113,22 +114,6 @@ const float* packed_filters(const Call& call, const TiledPlan& plan) {
                           [&](float* packed) { pack_filters(call, plan, packed); });
 }
 
-/// Copies the rows of image n under rows [begin, end) of the convolution's result, with their padding.
-void copy_padded(const TiledPlan& plan, const float* x, int64_t n, WindowRange rows, float* copy) {
-  const Conv2dGeometry& g = plan.g.conv;
-  const int64_t size = plan.x.strides[2], left = g.padding.width;
-  const int64_t end = std::min(plan.width - left, g.W);  // behind the last pixel that is copied
-  for (int64_t h = g.row(rows.begin, 0); h <= g.row(rows.end - 1, g.R - 1); ++h, copy += size) {
-    if (h < 0 || h >= g.H || end <= 0) {
-      std::fill_n(copy, size, 0.0f);
-      continue;
-    }
-    std::fill_n(copy, left * g.C, 0.0f);
-    copy_pixels(x + g.x.at(n, 0, h, 0), g.x.strides[1], g.x.strides[3], end, g.C, copy + left * g.C);
-    std::fill(copy + (left + end) * g.C, copy + size, 0.0f);
-  }
-}
-
 /// What the threads of a call share.
 struct TiledCall {
   const TiledPlan& plan;
@@ -144,7 +129,7 @@ struct TiledCall {
     const float* source = x + g.conv.x.at(n, 0, rows.begin * g.conv.stride.height, 0);
     if (plan.padded) {
       float* copy = reinterpret_cast<float*>(scratch + plan.kernel_bytes());
-      copy_padded(plan, x, n, rows, copy);
+      copy_padded_rows(plan.g.conv, x, n, rows, plan.width, plan.x.strides[2], copy);
       source = copy;
     }
     cpu::TiledPlaces places{source,
