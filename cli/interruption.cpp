@@ -18,11 +18,12 @@ std::stop_token stop_on_signals() {
   struct sigaction action {};
   // request_stop() without callbacks is a few lock-free atomic operations, so the handler may call it.
   action.sa_handler = [](int) { stop_source.request_stop(); };
-  action.sa_flags = int(SA_RESETHAND) | SA_RESTART;
+  action.sa_flags = int(SA_RESETHAND) | SA_RESTART | SA_ONSTACK;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   if (!is_ignored(SIGHUP)) sigaction(SIGHUP, &action, nullptr);
-  action.sa_flags = SA_RESTART;  // each line that nobody reads sends one, also while the state is saved
+  action.sa_flags =
+      SA_RESTART | SA_ONSTACK;  // each line that nobody reads sends one, also while the state is saved
   sigaction(SIGPIPE, &action, nullptr);
   return stop_source.get_token();
 }

@@ -86,6 +86,33 @@ TEST_P(Spins, WhatNeverEndsIsEnded) {
   EXPECT_EQ(out, 7) << "the executor is unusable";
 }
 
+#if defined(__x86_64__)
+/// Computes for some time with a stack pointer in the middle of `memory`, as some libraries do.
+[[gnu::noinline]] void compute_without_a_stack(char* memory) {
+  long rounds = 400'000'000;
+  asm volatile(
+      "mov %%rsp, %%r12\n\t"
+      "mov %[memory], %%rsp\n\t"
+      "1: dec %[rounds]\n\t"
+      "jnz 1b\n\t"
+      "mov %%r12, %%rsp"
+      : [rounds] "+r"(rounds)
+      : [memory] "r"(memory)
+      : "r12", "cc", "memory");
+}
+
+// The timer of a grid that has ended goes off 10 ms later, wherever the thread is by then.
+TEST(Spins, NoHandlerWritesWhereTheStackPointerIsNone) {
+  const ScopedSettings settings{1, Schedule{}};
+  const size_t half = 32 * 1024;
+  std::vector<char> memory(2 * half, 'x');
+  std::vector<double> x{1, 2, 3, 4};
+  compute(nullptr, x.data(), 10);
+  compute_without_a_stack(memory.data() + half);
+  EXPECT_EQ(memory, std::vector<char>(2 * half, 'x'));
+}
+#endif
+
 TEST(Limit, IsNotNegative) { EXPECT_THROW(set_limit(-1), ValueError); }
 
 }  // namespace

@@ -712,14 +712,18 @@ void BlockExecutor::begin_quiet_round() {
   quiet_threads = 0;
 }
 
-/// Called in a handler of a signal, on the stack of the thread that it has interrupted.
+/// Called in handlers of signals.
+bool BlockExecutor::may_switch_at(const Interrupted& where) const {
+  return state_ != State::busy && uninterrupted == 0 && text_.contains(where.instruction) &&
+         on_fiber(where.stack);  // else it is about to leave that stack
+}
+
+/// Called in a handler of a signal, where may_switch_at() on the stack of the thread that it has interrupted.
 void BlockExecutor::tick(const Interrupted& where) {
   const uint64_t spent = std::min<uint64_t>(where.nanoseconds - last_tick_, 20'000'000);
   last_tick_ = where.nanoseconds;
   const BlockHost::Verdict verdict = host_->spend(spent);
-  const bool may_act = state_ != State::busy && uninterrupted == 0 && text_.contains(where.instruction) &&
-                       on_fiber(where.stack);  // else it is about to leave that stack
-  if (!may_act) {
+  if (!may_switch_at(where)) {
     if (verdict != BlockHost::Verdict::go_on) spin_watch_.hurry();
     return;
   }

@@ -72,6 +72,8 @@ class BlockExecutor {
   bool on_fiber(uintptr_t stack_pointer) const;
   void note_fault(const Fault& fault) { fault_ = fault; }
   char* fault_stack_top() const { return fault_stacks_.top(); }
+  /// Whether a kernel's thread was interrupted, so that another may run in its place.
+  bool may_switch_at(const Interrupted& where) const;
   /// From time to time, while threads compute.
   void tick(const Interrupted& where);
   const SpinWatch& spin_watch() const { return spin_watch_; }

@@ -126,22 +126,12 @@ void install_fault_handlers() {
 
 FaultStacks::FaultStacks() {
   void* memory =
-      mmap(nullptr, 2 * kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   require<DeviceError>(memory != MAP_FAILED, "simt: no memory for the stack of handlers of faults");
   memory_ = static_cast<char*>(memory);
-  stack_t old{}, own{};
-  own.ss_sp = memory_;
-  own.ss_size = kBytes;
-  if (sigaltstack(nullptr, &old) == 0 && (old.ss_flags & SS_DISABLE) != 0)
-    ours_ = sigaltstack(&own, nullptr) == 0;
 }
 
-FaultStacks::~FaultStacks() {
-  stack_t current{}, none{};
-  none.ss_flags = SS_DISABLE;
-  if (ours_ && sigaltstack(nullptr, &current) == 0 && current.ss_sp == memory_) sigaltstack(&none, nullptr);
-  munmap(memory_, 2 * kBytes);
-}
+FaultStacks::~FaultStacks() { munmap(memory_, kBytes); }
 
 #else
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "treadle/core/signal_stack.h"
 #include "treadle/simt/target.h"
 
 namespace treadle::TREADLE_TARGET {
@@ -24,7 +25,7 @@ std::string describe(const Fault& fault);
 void install_fault_handlers();
 
 /// Stacks of the thread that makes one: for handlers of signals, since a fiber's may be what overflowed, and
-/// for what is done about a fault after the handler.
+/// for what is done about a fault after the handler. Throws DeviceError when memory is out.
 class FaultStacks {
  public:
   FaultStacks();
@@ -33,12 +34,12 @@ class FaultStacks {
   FaultStacks& operator=(const FaultStacks&) = delete;
 
   /// The end of the second.
-  char* top() const { return memory_ + 2 * kBytes; }
+  char* top() const { return memory_ + kBytes; }
 
  private:
   static constexpr size_t kBytes = 64 * 1024;
+  SignalStack of_handlers_;
   char* memory_ = nullptr;
-  bool ours_ = false;  ///< the thread's handlers run on the first
 };
 
 }  // namespace treadle::TREADLE_TARGET

@@ -1,6 +1,7 @@
 #include "treadle/simt/spin_watch.h"
 
 #include <link.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -49,7 +50,17 @@ TextRange text_around(const void* function) {
 
 namespace {
 
-struct sigaction before;
+constexpr int kOnFiber = SIGWINCH;
+
+struct sigaction before_timer, before_on_fiber;
+
+/// Calls whoever had the signal before.
+void pass_on(const struct sigaction& action, int signal, siginfo_t* info, void* state) {
+  if ((action.sa_flags & SA_SIGINFO) != 0)
+    action.sa_sigaction(signal, info, state);
+  else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
+    action.sa_handler(signal);
+}
 
 uint64_t mix(uint64_t hash, uint64_t word) { return (hash ^ word) * 0x9e3779b97f4a7c15u; }
 
@@ -92,37 +103,56 @@ void set_timer(timer_t timer, long first, long interval) {
 
 }  // namespace
 
-void SpinWatch::handle(int signal, siginfo_t* info, void* state) {
+void SpinWatch::handle_timer(int signal, siginfo_t* info, void* state) {
   const int error = errno;
   auto* executor = running_executor;
   const bool own = info->si_code == SI_TIMER && info->si_value.sival_ptr != nullptr;
   if (own && executor != nullptr && &executor->spin_watch() == info->si_value.sival_ptr) {
-    executor->tick(interrupted(*static_cast<ucontext_t*>(state)));
+    const Interrupted where = interrupted(*static_cast<ucontext_t*>(state));
+    if (executor->may_switch_at(where))
+      pthread_sigqueue(pthread_self(), kOnFiber, info->si_value);
+    else
+      executor->tick(where);
   } else if (own && executor == nullptr) {
     // No grid runs: nothing is told until the next begins.
     auto* watch = static_cast<SpinWatch*>(info->si_value.sival_ptr);
     watch->started_ = false;
     if (watch->exist_) set_timer(watch->regular_, 0, 0);
-  } else if ((before.sa_flags & SA_SIGINFO) != 0) {
-    before.sa_sigaction(signal, info, state);
-  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-    before.sa_handler(signal);
+  } else {
+    pass_on(before_timer, signal, info, state);
   }
   errno = error;
 }
 
-void SpinWatch::install_handler() {
+void SpinWatch::handle_on_fiber(int signal, siginfo_t* info, void* state) {
+  const int error = errno;
+  auto* executor = running_executor;
+  if (executor != nullptr && info->si_code == SI_QUEUE &&
+      &executor->spin_watch() == info->si_value.sival_ptr) {
+    executor->tick(interrupted(*static_cast<ucontext_t*>(state)));
+  } else {
+    pass_on(before_on_fiber, signal, info, state);
+  }
+  errno = error;
+}
+
+void SpinWatch::install_handlers() {
   static const bool installed = [] {
-    struct sigaction action {};
-    action.sa_sigaction = handle;
-    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
-    return sigaction(SIGURG, &action, &before) == 0;
+    struct sigaction timer {
+    }, on_fiber{};
+    timer.sa_sigaction = handle_timer;
+    timer.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER | SA_ONSTACK;
+    sigaddset(&timer.sa_mask, kOnFiber);  // comes when the handler has returned, where it was interrupted
+    on_fiber.sa_sigaction = handle_on_fiber;
+    on_fiber.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;  // the handler may be left by a switch
+    return sigaction(SIGURG, &timer, &before_timer) == 0 &&
+           sigaction(kOnFiber, &on_fiber, &before_on_fiber) == 0;
   }();
   static_cast<void>(installed);
 }
 
 SpinWatch::SpinWatch() {
-  install_handler();
+  install_handlers();
   if (!make_timer(CLOCK_THREAD_CPUTIME_ID, this, regular_)) return;
   exist_ = make_timer(CLOCK_MONOTONIC, this, soon_);
   if (!exist_) timer_delete(regular_);

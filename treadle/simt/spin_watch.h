@@ -19,8 +19,13 @@ struct Interrupted {
 };
 
 /// Timers of the thread that makes one. Every 10 ms of processor time that it spends while a block runs, the
-/// block's executor is told, in a handler of SIGURG, which debuggers pass on. Where the system has no such
-/// timers, never.
+/// block's executor is told. Where the system has no such timers, never.
+///
+/// A timer sends SIGURG. Its handler has a stack of its own, since the last signal of a grid comes after the
+/// grid, and then the thread may be in code whose stack pointer is none (oneDNN's products of transposed
+/// matrices point it at their buffer). If a kernel was interrupted, that handler sends SIGWINCH, whose
+/// handler runs on the kernel's stack, so that the executor can switch to another fiber from there. Debuggers
+/// pass both on, and without a handler neither does anything.
 class SpinWatch {
  public:
   SpinWatch();
@@ -35,8 +40,9 @@ class SpinWatch {
   void hurry();
 
  private:
-  static void handle(int signal, siginfo_t* info, void* state);
-  static void install_handler();
+  static void handle_timer(int signal, siginfo_t* info, void* state);
+  static void handle_on_fiber(int signal, siginfo_t* info, void* state);
+  static void install_handlers();
   void start_timer();
 
   void* regular_ = nullptr;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "treadle/core/export.h"
+#include "treadle/core/signal_stack.h"
 #include "treadle/core/tensor_view.h"
 #include "treadle/engines/onednn/plugin/api.h"
 
@@ -40,9 +41,15 @@ bool takes(std::initializer_list<const TensorView*> operands);
 /// Throws Error with the plugin's message unless `status` is TREADLE_ONEDNN_OK.
 void require_success(int status, const char* op, const char* message);
 
+/// oneDNN's products of transposed matrices use the stack pointer for their buffer: the frame of a signal's
+/// handler would be written before it, into somebody's memory. So threads that call oneDNN have a stack for
+/// handlers, and handlers say SA_ONSTACK: the program's and Python's do.
+inline void prepare_for_signals() { static thread_local const SignalStack of_thread; }
+
 /// Calls function(message, size), one of the plugin's, and throws Error with its message when it fails.
 template <class Function>
 void call_plugin(const char* op, Function function) {
+  prepare_for_signals();
   char message[256] = "";
   const int status = function(message, sizeof message);
   require_success(status, op, message);
