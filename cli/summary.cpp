@@ -103,15 +103,17 @@ Json operands(const Program& program, const std::vector<int>& values) {
 Json json_of(const ProgramReport& report) {
   const Program& program = *report.program;
   std::vector<Json> steps;
-  for (const ProgramStep& step : program.steps)
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const ProgramStep& step = program.steps[i];
     steps.push_back({{"op", step.op->name},
                      {"variant", step.variant->name},
+                     {"pieces", program.pieces_of(i)},
                      {"inputs", operands(program, step.inputs)},
                      {"outputs", operands(program, step.outputs)}});
+  }
   return {{"signature", report.signature},
           {"recorded_ops", program.statistics.recorded_ops},
           {"fusions", program.fusions},
-          {"pieces", program.pieces},
           {"steps", steps},
           {"arena_bytes", program.statistics.arena_bytes},
           {"memory_bytes", report.memory_bytes}};

@@ -58,25 +58,28 @@ void print_steps(const treadle::StepTimes& times) {
     steps.push_back({{"op", step.op->name},
                      {"variant", step.variant->name},
                      {"seconds", times.seconds[i]},
+                     {"pieces", times.program->pieces_of(i)},
                      {"measured", step.measured}});
   }
-  print_json(
-      Json{{"cache", VariantCache::path().string()}, {"pieces", times.program->pieces}, {"steps", steps}});
+  print_json(Json{{"cache", VariantCache::path().string()}, {"steps", steps}});
 }
 
 void print_table(const treadle::StepTimes& times) {
   std::vector<std::vector<std::string>> rows{{"op", "operands", "variant", "µs", "measured, µs"}};
   double total = 0;
+  bool in_pieces = false;
   for (size_t i = 0; i < times.seconds.size(); ++i) {
     const ProgramStep& step = times.program->steps[i];
-    total += times.seconds[i];
+    const int pieces = times.program->pieces_of(i);
+    total += times.seconds[i] * pieces;
+    in_pieces = in_pieces || pieces > 1;
+    const std::string count = pieces > 1 ? fmt::format("{} × ", pieces) : "";
     rows.push_back({step.op->name, shapes_of(*times.program, step.inputs), step.variant->name,
-                    times.seconds[i] == 0 ? "once" : fmt::format("{:.1f}", 1e6 * times.seconds[i]),
+                    times.seconds[i] == 0 ? "once" : fmt::format("{}{:.1f}", count, 1e6 * times.seconds[i]),
                     measured_text(step)});
   }
-  const int pieces = times.program->pieces;
-  fmt::print("{}\nsum of the steps, each at its best: {:.1f} µs{}\n", table(rows, {3}), 1e6 * total * pieces,
-             pieces > 1 ? fmt::format(", for all {} pieces that the batch is cut into", pieces) : "");
+  fmt::print("{}\nsum of the steps, each at its best: {:.1f} µs{}\n", table(rows, {3}), 1e6 * total,
+             in_pieces ? "; \"n ×\": once for each of n pieces of the batch" : "");
   fmt::print("measurements are kept in {}; `--clear` forgets them, `--variant OP=NAME` overrules them\n",
              VariantCache::path().string());
 }

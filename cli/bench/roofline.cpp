@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <map>
+
 #include "cli/bench/roofline_table.h"
 #include "cli/bench/step_work.h"
 #include "cli/bench/timing.h"
@@ -62,15 +64,26 @@ struct StepTimes {
   double seconds;  ///< of the whole step, median
 };
 
-/// Of steps that ran once for each of several pieces of a batch the sums.
-std::vector<StepCost> of_all_pieces(const std::vector<StepCost>& costs, size_t pieces) {
-  const size_t steps = costs.size() / pieces;
-  std::vector<StepCost> sums(costs.begin(), costs.begin() + int64_t(steps));
-  for (size_t i = steps; i < steps * pieces; ++i) {
-    StepCost& sum = sums[i % steps];
+/// Of steps that ran once for each of several pieces of a batch the sums. `costs` are by `order`, and so is
+/// what is returned: by the steps that are in it.
+std::vector<StepCost> of_all_pieces(const std::vector<StepCost>& costs, const std::vector<size_t>& order) {
+  std::map<size_t, StepCost> sums;
+  for (size_t i = 0; i < costs.size(); ++i) {
+    const auto [found, is_new] = sums.emplace(order[i], costs[i]);
+    if (is_new) continue;
+    StepCost& sum = found->second;
     sum.flops += costs[i].flops, sum.bytes += costs[i].bytes, sum.seconds += costs[i].seconds;
   }
-  return sums;
+  std::vector<StepCost> list;
+  for (const auto& [step, sum] : sums) list.push_back(sum);
+  return list;
+}
+
+/// Steps in the order in which they run; of `runs` that are fewer prepared ones are left out, which run once.
+std::vector<size_t> order_of_runs(const Program& program, size_t runs) {
+  std::vector<size_t> order = program.run_order();
+  if (runs < order.size()) std::erase_if(order, [&](size_t step) { return program.steps[step].prepared; });
+  return order;
 }
 
 StepTimes time_steps(const RooflineBench& bench, Device device) {
@@ -79,7 +92,9 @@ StepTimes time_steps(const RooflineBench& bench, Device device) {
   time_repeatedly(step, 0.3, 10);
   const double seconds = quantile(time_repeatedly(step, 0, bench.runs), 0.5);
   const auto program = work.program();
-  return {of_all_pieces(costs_of(step, bench.runs), program ? size_t(program->program->pieces) : 1), seconds};
+  const std::vector<StepCost> costs = costs_of(step, bench.runs);
+  const auto order = program ? order_of_runs(*program->program, costs.size()) : std::vector<size_t>();
+  return {order.size() == costs.size() ? of_all_pieces(costs, order) : costs, seconds};
 }
 
 void print(const RooflineBench& bench, const Ceilings& ceilings, const StepTimes* times) {

@@ -86,6 +86,7 @@ class CompiledFunction::State {
     StepTimes times;
     serve(arguments, [&](const Entry& entry, ProgramInstance& instance) {
       const auto& steps = entry.program->steps;
+      const std::vector<size_t> order = entry.program->run_order();
       times = {entry.program, std::vector<double>(steps.size(), INFINITY)};
       std::vector<Tensor> results(entry.program->outputs.size());
       for (int i = 0; i < 2; ++i) instance.run(arguments, results);  // the arena may grow after the first
@@ -95,8 +96,8 @@ class CompiledFunction::State {
         instance.run(arguments, results);
       }
       std::vector<size_t> in_a_replay;
-      for (size_t i = 0; i < steps.size(); ++i)
-        if (runs < steps.size() * size_t(entry.program->pieces) && steps[i].prepared)
+      for (size_t i : order)
+        if (runs < order.size() && steps[i].prepared)
           times.seconds[i] = 0;
         else
           in_a_replay.push_back(i);

@@ -1,5 +1,7 @@
 #include "treadle/compile/plan.h"
 
+#include <algorithm>
+
 #include "treadle/compile/arena.h"
 #include "treadle/core/error.h"
 #include "treadle/graph/op.h"
@@ -44,6 +46,22 @@ void find_lifetimes(const StepGraph& graph, std::vector<ProgramBuffer>& buffers)
     if (buffer.first < 0) buffer.first = int(at);
     buffer.last = int(at);
   });
+}
+
+/// What a loop reads or writes in several pieces, and what comes from before it or is read behind it, is
+/// needed from its first step to its last.
+void extend_over_loops(const StepGraph& graph, const std::vector<PieceLoop>& loops,
+                       std::vector<ProgramBuffer>& buffers) {
+  for (const PieceLoop& loop : loops)
+    each_value(graph, [&](size_t at, int value) {
+      if (int(at) < loop.first || int(at) >= loop.end) return;
+      ProgramBuffer& buffer = buffers[size_t(graph.buffer_of(value))];
+      const bool is_inner =
+          graph.values()[size_t(value)].piece == 0 && buffer.first >= loop.first && buffer.last < loop.end;
+      if (is_inner) return;
+      buffer.first = std::min(buffer.first, loop.first);
+      buffer.last = std::max(buffer.last, loop.end - 1);
+    });
 }
 
 bool is_fixed_or_prepared(const StepGraph& graph, const Program& program, int value, size_t at) {
@@ -99,6 +117,7 @@ void plan(const StepGraph& graph, Program& program) {
   for (size_t i = 0; i < graph.size(); ++i) program.steps.push_back({graph[i]});
   program.output_buffers = graph.outputs();
   find_lifetimes(graph, program.buffers);
+  extend_over_loops(graph, program.loops, program.buffers);
   prepare_steps(graph, program);
   program.statistics.arena_bytes = plan_arena(program.buffers);
   count_bytes(program.buffers, program.statistics);

@@ -5,8 +5,9 @@
 
 namespace treadle {
 
-/// Takes over buffers, values and steps: finds the one device that runs them, when each buffer is needed, and
-/// a place in the arena for each result. Throws RecordingError where steps are on several devices.
+/// Takes over buffers, values and steps; the program has its loops already. Finds the one device that runs
+/// them, when each buffer is needed, and a place in the arena for each result. Throws RecordingError where
+/// steps are on several devices.
 void plan(const StepGraph& graph, Program& program);
 
 }  // namespace treadle

@@ -65,9 +65,7 @@ size_t bytes_moved(const Program& program, const ProgramStep& step) {
 }  // namespace
 
 std::string Program::to_string() const {
-  std::string text =
-      fmt::format("{} steps from {} recorded ops{}\n", steps.size(), statistics.recorded_ops,
-                  pieces > 1 ? fmt::format(", for each of {} pieces of the batch", pieces) : "");
+  std::string text = fmt::format("{} steps from {} recorded ops\n", steps.size(), statistics.recorded_ops);
   for (size_t i = 0; i < steps.size(); ++i) {
     const ProgramStep& step = steps[i];
     std::string results = list_text(*this, step.outputs);
@@ -77,6 +75,9 @@ std::string Program::to_string() const {
   }
   if (std::any_of(steps.begin(), steps.end(), [](const ProgramStep& step) { return step.prepared; }))
     text += "* run again only where a captured tensor has changed\n";
+  for (const PieceLoop& loop : loops)
+    text += fmt::format("steps {} to {} run for each of {} pieces of the batch\n", loop.first + 1, loop.end,
+                        loop.pieces);
   for (const std::string& fusion : fusions) text += fmt::format("fused: {}\n", fusion);
   double share =
       statistics.separate_bytes ? double(statistics.arena_bytes) / double(statistics.separate_bytes) : 1;

@@ -63,7 +63,7 @@ class Builder {
       move_updates_early(graph_);
     }
     remove_dead_steps(graph_);
-    if (fuse) program_->pieces = cut_into_pieces(graph_, rows);
+    if (fuse) program_->loops = cut_into_pieces(graph_, rows);
     plan(graph_, *program_);
     return std::move(program_);
   }
@@ -146,6 +146,29 @@ FunctionValues values_of(Recorder& recorded, const std::vector<Tensor>& results)
 const Tensor& Program::input(std::span<const Tensor> given, int number) const {
   if (number < arguments) return given[size_t(number)];
   return leaf_gradient(gradient_inputs[size_t(number - arguments)]);
+}
+
+int Program::pieces_of(size_t step) const {
+  for (const PieceLoop& loop : loops)
+    if (int(step) >= loop.first && int(step) < loop.end) return loop.pieces;
+  return 1;
+}
+
+std::vector<size_t> Program::run_order() const {
+  std::vector<size_t> order;
+  size_t step = 0;
+  const auto run_until = [&](int end) {
+    for (; step < size_t(end); ++step) order.push_back(step);
+  };
+  for (const PieceLoop& loop : loops) {
+    run_until(loop.first);
+    for (int piece = 0; piece < loop.pieces; ++piece) {
+      step = size_t(loop.first);
+      run_until(loop.end);
+    }
+  }
+  run_until(int(steps.size()));
+  return order;
 }
 
 CapturedWrites Program::captured_writes() const {

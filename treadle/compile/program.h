@@ -28,6 +28,12 @@ struct ProgramStep : Step {
   bool prepared = false;
 };
 
+/// Steps that run once for each of several pieces of a batch, see cut_into_pieces().
+struct PieceLoop {
+  int first = 0, end = 0;  ///< steps, without the last
+  int pieces = 1;
+};
+
 /// What the caller gets: a value in an output buffer, or memory that was there before.
 struct ProgramOutput {
   int value = kNoValue;
@@ -61,8 +67,7 @@ class TREADLE_API Program {
   std::vector<ProgramBuffer> buffers;
   std::vector<GraphValue> values;
   std::vector<ProgramStep> steps;
-  /// How often a replay runs them, each time on the next rows of arguments and results.
-  int pieces = 1;
+  std::vector<PieceLoop> loops;  ///< by rising steps
   std::vector<ProgramOutput> outputs;
   std::vector<ExportedGradient> gradients;
   int arguments = 0;
@@ -83,11 +88,10 @@ class TREADLE_API Program {
   }
   /// Arguments, and gradients that are read as they are before a replay.
   int inputs() const { return arguments + int(gradient_inputs.size()); }
-  /// Bytes of an argument's or a result's buffer from one piece to the next; of other buffers none.
-  size_t piece_bytes(const GraphBuffer& buffer) const {
-    const bool moves = buffer.kind == GraphBuffer::Kind::input || buffer.kind == GraphBuffer::Kind::output;
-    return pieces > 1 && moves ? buffer.bytes / size_t(pieces) : 0;
-  }
+  /// How often a replay runs a step: once, but in a loop.
+  int pieces_of(size_t step) const;
+  /// The steps of a replay in the order in which they run, those of a loop once for each piece.
+  std::vector<size_t> run_order() const;
   /// The input of that number in a call.
   const Tensor& input(std::span<const Tensor> arguments, int number) const;
   CapturedWrites captured_writes() const;

@@ -26,6 +26,7 @@ ProgramMemory::ProgramMemory(const Program& program, const ReplayHostWork& host_
                           all.subspan(begin + step.inputs.size(), step.outputs.size()), step.attributes,
                           nullptr, &scratch_.workspace()});
   }
+  find_moving();
   bind_arena();
   bind_captured_writes(captured_writes_.storages);
   if (program.device.kind != DeviceKind::cpu) set_stream(runtime(program.device).stream());
@@ -42,14 +43,27 @@ void ProgramMemory::add_view(int value, const ReplayHostWork& host_work) {
   views_.push_back(view);
 }
 
+void ProgramMemory::find_moving() {
+  for (const PieceLoop& loop : program_.loops) {
+    std::vector<Moving>& moving = moving_.emplace_back();
+    for (int step = loop.first; step < loop.end; ++step) {
+      auto view = size_t(calls_[size_t(step)].inputs.data() - views_.data());
+      for (const auto* values : {&program_.steps[size_t(step)].inputs, &program_.steps[size_t(step)].outputs})
+        for (int value : *values) {
+          const size_t bytes = value == kNoValue ? 0 : program_.values[size_t(value)].piece;
+          if (bytes > 0) moving.push_back({view, int64_t(bytes)});
+          ++view;
+        }
+    }
+  }
+}
+
 /// The address where it stays as it is; else a patch will set it.
 void* ProgramMemory::add_patch(const ProgramBuffer& buffer, size_t byte_offset,
                                const ReplayHostWork& host_work) {
   const size_t view = views_.size();
-  if (const int input = program_.input_number(buffer); input >= 0)
-    inputs_.add(input, view, byte_offset, program_.piece_bytes(buffer));
-  if (buffer.kind == Kind::output)
-    outputs_.add(buffer.number, view, byte_offset, program_.piece_bytes(buffer));
+  if (const int input = program_.input_number(buffer); input >= 0) inputs_.add(input, view, byte_offset);
+  if (buffer.kind == Kind::output) outputs_.add(buffer.number, view, byte_offset);
   if (buffer.kind == Kind::result) in_arena_.add(0, view, buffer.offset + byte_offset);
   if (buffer.kind == Kind::numbers)
     return reinterpret_cast<char*>(host_work.numbers(buffer.number)) + byte_offset;

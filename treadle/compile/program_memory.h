@@ -15,26 +15,19 @@ namespace treadle {
 /// begins, and the number of that memory.
 class Patches {
  public:
-  /// `piece` are the bytes from one piece of the batch to the next.
-  void add(int number, size_t view, size_t byte_offset, size_t piece = 0) {
-    patches_.push_back({number, view, byte_offset, piece});
-  }
+  void add(int number, size_t view, size_t byte_offset) { patches_.push_back({number, view, byte_offset}); }
   /// `address_of(number)` is where the memory lies now.
   template <class AddressOf>
   void apply(std::vector<TensorView>& views, AddressOf address_of) const {
     for (const Patch& patch : patches_)
       views[patch.view].data = static_cast<char*>(address_of(patch.number)) + patch.byte_offset;
   }
-  void go_to_next_piece(std::vector<TensorView>& views) const {
-    for (const Patch& patch : patches_)
-      views[patch.view].data = static_cast<char*>(views[patch.view].data) + patch.piece;
-  }
 
  private:
   struct Patch {
     int number;
     size_t view;
-    size_t byte_offset, piece;
+    size_t byte_offset;
   };
   std::vector<Patch> patches_;
 };
@@ -59,10 +52,10 @@ class ProgramMemory {
   void bind_outputs(AddressOf address_of) {
     outputs_.apply(views_, address_of);
   }
-  /// From the piece of the batch that arguments and results were bound to, or the one after it.
-  void go_to_next_piece() {
-    inputs_.go_to_next_piece(views_);
-    outputs_.go_to_next_piece(views_);
+  /// From the first piece of a loop, by number, to another one, or from there on or back.
+  void move_by_pieces(size_t loop, int64_t pieces) {
+    for (const Moving& moving : moving_[loop])
+      views_[moving.view].data = static_cast<char*>(views_[moving.view].data) + pieces * moving.bytes;
   }
   /// Captured tensors that steps write into, and something else in their place.
   const CapturedWrites& captured_writes() const { return captured_writes_; }
@@ -84,7 +77,14 @@ class ProgramMemory {
   size_t bytes() const { return arena_->bytes() + scratch_.kept_bytes(); }
 
  private:
+  /// An operand of a loop's step that lies elsewhere in each piece.
+  struct Moving {
+    size_t view;
+    int64_t bytes;
+  };
+
   void add_view(int value, const ReplayHostWork& host_work);
+  void find_moving();
   void* add_patch(const ProgramBuffer& buffer, size_t byte_offset, const ReplayHostWork& host_work);
   void bind_arena();
 
@@ -96,6 +96,7 @@ class ProgramMemory {
   std::vector<TensorView> views_;
   std::vector<Call> calls_;
   Patches inputs_, outputs_, in_arena_, written_;
+  std::vector<std::vector<Moving>> moving_;  ///< by loop
 };
 
 }  // namespace treadle

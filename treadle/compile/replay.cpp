@@ -31,15 +31,36 @@ void Replay::raise_versions() {
   for (const auto& storage : memory_.captured_writes().storages) storage->bump_version();
 }
 
-/// Pieces of a batch have the captured tensors as they were for the first of them. Versions rise while nobody
-/// else reads.
-void Replay::run_loop() {
+/// Goes through the pieces of a loop, and in the end back to the first.
+class Replay::PieceWalk {
+ public:
+  PieceWalk(ProgramMemory& memory, size_t loop) : memory_(memory), loop_(loop) {}
+  ~PieceWalk() { memory_.move_by_pieces(loop_, -at_); }
+  PieceWalk(const PieceWalk&) = delete;
+  PieceWalk& operator=(const PieceWalk&) = delete;
+
+  void next() { memory_.move_by_pieces(loop_, 1), ++at_; }
+
+ private:
+  ProgramMemory& memory_;
+  size_t loop_;
+  int64_t at_ = 0;
+};
+
+void Replay::run_other_pieces(size_t loop) {
+  PieceWalk walk(memory_, loop);
+  const PieceLoop& steps = program_.loops[loop];
+  for (int piece = 1; piece < steps.pieces; ++piece) {
+    walk.next();
+    for (int step = steps.first; step < steps.end; ++step) run_step(size_t(step));
+  }
+}
+
+/// Versions rise while nobody else reads.
+void Replay::run_once() {
   use_current_stream();
   CapturedLock::Hold hold(lock_);
-  for (int piece = 0; piece < program_.pieces; ++piece) {
-    if (piece > 0) memory_.go_to_next_piece();
-    run_steps(hold);
-  }
+  run_steps(hold);
   raise_versions();
 }
 
@@ -50,12 +71,25 @@ void Replay::run_steps(CapturedLock::Hold& hold) {
   const bool current = prepared.are_current();
   if (!current) prepared.begin();
   size_t step = 0;
-  try {
-    for (; step < memory_.steps(); ++step) {
+  const auto run_until = [&](size_t end) {
+    for (; step < end; ++step) {
       if (step == first_write) hold.write();
       if (current && program_.steps[step].prepared) continue;
       hook ? run_hooked(*hook, step) : run_step(step);
     }
+  };
+  try {
+    for (size_t loop = 0; loop < program_.loops.size(); ++loop) {
+      const PieceLoop& steps = program_.loops[loop];
+      run_until(size_t(steps.first));
+      PieceWalk walk(memory_, loop);
+      for (int piece = 0; piece < steps.pieces; ++piece) {
+        if (piece > 0) walk.next();
+        step = size_t(steps.first);
+        run_until(size_t(steps.end));
+      }
+    }
+    run_until(memory_.steps());
     prepared.end();
   } catch (...) {
     if (step <= first_write) host_work_.undo();
@@ -100,7 +134,7 @@ void Replay::run() {
   if (graph_ && !hooked)
     launch_graph();
   else
-    run_loop();
+    run_once();
   warm_ = true;
 }
 

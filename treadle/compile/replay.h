@@ -20,18 +20,23 @@ class Replay {
   /// is taken back. Versions of captured tensors that steps write rise. Where the thread has a hook
   /// (run_hook.h), steps are run one by one inside of it.
   void run();
-  /// Runs one step alone: neither locks nor versions are its matter, and no hook is told.
+  /// Runs one step alone, of a loop on the first piece: neither locks nor versions are its matter, and no
+  /// hook is told.
   void run_step(size_t step);
+  /// The same for all pieces of a loop, by number, but the first.
+  void run_other_pieces(size_t loop);
   /// Addresses have changed.
   void forget_graph() { graph_.reset(); }
-  /// The captured graph; null before the second run, and where runs are a loop.
+  /// The captured graph; null before the second run, and where steps are run one by one.
   const CapturedGraph* graph() const { return graph_.get(); }
   CapturedLock& lock() { return lock_; }
 
  private:
+  class PieceWalk;
+
   void use_current_stream();
   void run_hooked(RunHook& hook, size_t step);
-  void run_loop();
+  void run_once();
   void run_steps(CapturedLock::Hold& hold);
   std::unique_ptr<CapturedGraph> capture();
   void launch_graph();

@@ -52,12 +52,16 @@ void Tuning::measure() {
   measure_steps();
 }
 
-/// Others may write what is captured between two steps.
+/// Others may write what is captured between two steps. Of a loop the first piece is timed; then the others
+/// run, so that steps behind it find what they do in a replay.
 void Tuning::measure_steps() {
+  size_t loop = 0;
   for (size_t i = 0; i < memory_.steps(); ++i) {
     CapturedLock::Hold hold(replay_.lock());
     if (needs_choice(*program_.steps[i].op, memory_.call(i), program_.device)) time_variants(i);
     replay_.run_step(i);
+    if (loop < program_.loops.size() && int(i) + 1 == program_.loops[loop].end)
+      replay_.run_other_pieces(loop++);
   }
 }
 

@@ -21,7 +21,10 @@ class Verifier {
 
   void run() {
     for (size_t i = 0; i < program_.values.size(); ++i) check_bounds(program_.values[i], i);
-    for (size_t i = 0; i < program_.steps.size(); ++i) check_step(program_.steps[i], i);
+    for (size_t i = 0; i < program_.steps.size(); ++i) {
+      check_step(program_.steps[i], i);
+      check_pieces(program_.steps[i], i);
+    }
     for (const ProgramOutput& output : program_.outputs)
       require<Error>(output.value == kNoValue || is_written(output.value),
                      "a program returns value {} that no step makes", output.value);
@@ -44,6 +47,22 @@ class Verifier {
                                                 size_of(value.spec.dtype) <=
                                             buffer.bytes,
                    "value {} of a program reaches beyond its buffer of {} bytes", number, buffer.bytes);
+  }
+
+  /// The last piece, too, lies within the buffers.
+  void check_pieces(const ProgramStep& step, size_t number) const {
+    const auto behind = size_t(program_.pieces_of(number) - 1);
+    for (const auto* values : {&step.inputs, &step.outputs})
+      for (int index : *values) {
+        if (index == kNoValue) continue;
+        const GraphValue& value = program_.values[size_t(index)];
+        const auto elements = size_t(value.offset + reach(value.spec.shape, value.spec.strides));
+        require<Error>(value.spec.shape.numel() == 0 || (behind == 0 && value.piece == 0) ||
+                           elements * size_of(value.spec.dtype) + value.piece * behind <=
+                               program_.buffer_of(index).bytes,
+                       "step {} of a program, {}: the last piece of value {} lies beyond its buffer", number,
+                       step.op->name, index);
+      }
   }
 
   void check_step(const ProgramStep& step, size_t number) {

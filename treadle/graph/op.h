@@ -74,6 +74,8 @@ struct Op {
       reference = {};
   /// The operands whose rows make the rows of the outputs; without it, a call on a batch is not cut.
   RowOperands rows = {};
+  /// Outputs, by number, that are not made of rows but are sums over those of these operands.
+  std::vector<int> sums = {};
   /// Gradients of the inputs, in terms of other ops; undefined where `needs` is false or the gradient is
   /// zero.
   std::function<std::vector<Tensor>(const GradientContext& context)> gradient = {};

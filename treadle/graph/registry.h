@@ -8,6 +8,7 @@
 
 #include "treadle/graph/fusion.h"
 #include "treadle/graph/op.h"
+#include "treadle/graph/step.h"
 
 namespace treadle {
 
@@ -36,6 +37,9 @@ class TREADLE_API Registry {
                 void (*convert)(const Composition&, const TensorView& from, const TensorView& to)) {
     cast_ = cast, convert_ = convert;
   }
+  /// A call that adds up x along its first axis, but for its values; likewise.
+  void set_sum_over_first_axis(Step call) { sum_over_first_axis_ = std::move(call); }
+  const Step& sum_over_first_axis() const { return sum_over_first_axis_; }
   Tensor clone(const Tensor& x) const { return clone_(x); }
   Tensor accumulate(const Tensor& a, const Tensor& b) const { return accumulate_(a, b); }
   Tensor cast(const Tensor& x, DType dtype) const { return cast_(x, dtype); }
@@ -61,6 +65,7 @@ class TREADLE_API Registry {
   Tensor (*clone_)(const Tensor&) = nullptr;
   Tensor (*cast_)(const Tensor&, DType) = nullptr;
   void (*convert_)(const Composition&, const TensorView&, const TensorView&) = nullptr;
+  Step sum_over_first_axis_;
 };
 
 /// The process's registry, filled on first use.

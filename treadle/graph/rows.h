@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "treadle/graph/attributes.h"
@@ -12,8 +13,8 @@
 namespace treadle {
 
 /// By number, the operands whose rows, along their first axis, are the rows of all outputs: some rows of
-/// these, and all of the other operands, make those rows of the outputs. None where a row of an output
-/// follows from several, or there is no such axis.
+/// these, and all of the other operands, make those rows of the outputs, and what they add to outputs that
+/// are sums (Op::sums). None where a row of an output follows from several, or there is no such axis.
 using RowOperands = std::function<std::vector<int>(Specs inputs, const Attributes& attributes)>;
 
 /// The first one, whose first axis is the batch.
@@ -25,6 +26,11 @@ inline std::vector<int> rows_of_first(Specs inputs, const Attributes&) {
 inline std::vector<int> rows_of_first_but_along(int64_t axis, Specs inputs) {
   const int rank = inputs[0].shape.rank();
   return rank > 0 && axis != 0 && axis != -rank ? std::vector{0} : std::vector<int>{};
+}
+
+/// The named ones, whose first axis is the batch.
+inline RowOperands rows_of_operands(std::vector<int> operands) {
+  return [operands = std::move(operands)](Specs, const Attributes&) { return operands; };
 }
 
 /// Those that are broadcast along all axes but the first.

@@ -37,6 +37,9 @@ struct GraphValue {
   int buffer = 0;
   int64_t offset = 0;  ///< in elements
   TensorSpec spec;
+  /// In a loop over pieces of a batch (PieceLoop): bytes from where it lies in one piece to where it lies in
+  /// the next.
+  size_t piece = 0;
 };
 
 /// Steps are numbered in the order in which they run, values and buffers in the order in which they were met:

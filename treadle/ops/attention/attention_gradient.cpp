@@ -28,6 +28,11 @@ std::vector<TensorSpec> infer(Specs inputs, const Attributes& attributes) {
   return {laid_out_as(inputs[kQ], q), laid_out_as(inputs[kK], k), laid_out_as(inputs[kV], v)};
 }
 
+/// Those of each pair of matrices.
+std::vector<int> rows(Specs inputs, const Attributes&) {
+  return inputs[kQ].shape.rank() > 2 ? std::vector<int>{kQ, kK, kV, kWeights, kDy} : std::vector<int>{};
+}
+
 /// One query: its row of dq, and what it adds to dk and dv of its head.
 struct ReferenceRow {
   const double *q, *k, *v, *weights, *dy;
@@ -187,6 +192,7 @@ void register_attention_gradient(Registry& registry) {
                 .autocast = AutocastPolicy::low,
                 .infer = infer,
                 .reference = reference,
+                .rows = rows,
                 .gradient = gradient,
                 .saves = {{Saved::input, kQ},
                           {Saved::input, kK},

@@ -97,6 +97,7 @@ void register_linear_input_gradient(Registry& registry) {
                 .autocast = AutocastPolicy::low,
                 .infer = infer,
                 .reference = reference,
+                .rows = rows_of_operands({0, 2}),
                 .compose = compose,
                 .cases = cases,
                 .error = error,

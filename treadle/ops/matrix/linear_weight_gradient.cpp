@@ -139,6 +139,8 @@ void register_linear_weight_gradient(Registry& registry) {
                 .autocast = AutocastPolicy::low,
                 .infer = infer,
                 .reference = reference,
+                .rows = rows_of_operands({0, 1}),
+                .sums = {0, 1},
                 .gradient = gradient,
                 .saves = {{Saved::input, 0}, {Saved::input, 1}},
                 .compose = compose,

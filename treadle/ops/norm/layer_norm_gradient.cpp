@@ -53,6 +53,10 @@ std::vector<ReferenceTensor> reference(ReferenceInputs inputs, const Attributes&
   return {dx, dw, db};
 }
 
+std::vector<int> rows(Specs inputs, const Attributes&) {
+  return inputs[kX].shape.rank() > 1 ? std::vector<int>{kDy, kX} : std::vector<int>{};
+}
+
 /// Half types are computed in f32 and rounded once.
 std::vector<Tensor> formula(const std::vector<Tensor>& operands, const LayerNormOptions& options) {
   const DType dtype = operands[kX].dtype();
@@ -188,6 +192,8 @@ void register_layer_norm_gradient(Registry& registry) {
                 .dtype_operand = kX,
                 .infer = infer,
                 .reference = reference,
+                .rows = rows,
+                .sums = {1, 2},
                 .gradient = gradient,
                 .saves = {{Saved::input, kDy}, {Saved::input, kX}, {Saved::input, kW}},
                 .compose = compose,

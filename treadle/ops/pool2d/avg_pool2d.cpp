@@ -211,6 +211,7 @@ void register_avg_pool2d(Registry& registry) {
                 .options = &schema_of<AvgPool2dGradientOptions>(),
                 .infer = infer_gradient,
                 .reference = reference_gradient,
+                .rows = rows_of_first,
                 .gradient = gradient_of_gradient,
                 .cases = gradient_cases,
                 .refused_calls = gradient_refused_calls,

@@ -222,6 +222,7 @@ void register_max_pool2d(Registry& registry) {
                 .options = &schema_of<MaxPool2dGradientOptions>(),
                 .infer = infer_gradient,
                 .reference = reference_gradient,
+                .rows = rows_of_operands({0, 1}),
                 .gradient = gradient_of_gradient,
                 .saves = {{Saved::input, 1}},
                 .cases = gradient_cases,

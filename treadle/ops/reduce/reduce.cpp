@@ -277,19 +277,20 @@ namespace ops {
 
 void register_reduce(Registry& registry) {
   const OptionsSchema* options = &schema_of<ReduceOptions>();
-  registry.add({.name = "sum",
-                .summary = "y = Σ x over axes; integers in i64",
-                .options = options,
-                .dtypes = kEveryDType,
-                .autocast = AutocastPolicy::full,
-                .infer = infer_sum,
-                .reference = sum_reference,
-                .rows = rows,
-                .gradient = sum_gradient,
-                .cases = sum_cases,
-                .refused_calls = refused_calls,
-                .error = sum_error,
-                .operations = for_each_of_input(0, 1)});
+  const Op& sum = registry.add({.name = "sum",
+                                .summary = "y = Σ x over axes; integers in i64",
+                                .options = options,
+                                .dtypes = kEveryDType,
+                                .autocast = AutocastPolicy::full,
+                                .infer = infer_sum,
+                                .reference = sum_reference,
+                                .rows = rows,
+                                .gradient = sum_gradient,
+                                .cases = sum_cases,
+                                .refused_calls = refused_calls,
+                                .error = sum_error,
+                                .operations = for_each_of_input(0, 1)});
+  registry.set_sum_over_first_axis({&sum, Attributes::of(ReduceOptions{Dims{0}}), {}, {}});
   registry.add({.name = "mean",
                 .summary = "y = Σ x / n over axes of n elements together",
                 .options = options,
