@@ -118,6 +118,19 @@ class Bench(unittest.TestCase):
         self.assertEqual(sorted(products[0]), sorted(products[1]))
         self.assertLess(len(steps[0]), len(steps[1]))
 
+    def test_steps_that_go_through_a_batch_in_pieces_are_told_whole(self):
+        words = ["--model", "fashion_cnn", "--data", self.data, "--threads", 1, "--deterministic"]
+        explained = bench("explain", *words, "--batch", 64, "--replays", 1)["steps"]
+        pieces = [step["pieces"] for step in explained]
+        self.assertEqual(set(pieces), {1, 2}, explained)
+        text = run("bench", "explain", *words, "--batch", 64, "--replays", 1).stdout
+        self.assertIn("2 × ", text)
+        self.assertIn("once for each of n pieces of the batch", text)
+        cut, whole = (bench("roofline", *words, "--batch", batch, "--runs", 1)["steps"] for batch in (64, 16))
+        self.assertEqual([step["name"].split()[0] for step in cut], [step["op"] for step in explained])
+        flops = {n: sum(step["flops"] for step in steps if "conv2d" in step["name"]) for n, steps in ((64, cut), (16, whole))}
+        self.assertAlmostEqual(flops[64] / flops[16], 4)
+
     def test_a_compiled_step_reports_its_memory_and_threads(self):
         words = ["step", "--model", "lenet5", "--data", self.data, "--steps", 2]
         compiled = bench(*words)
